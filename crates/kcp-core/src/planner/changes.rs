@@ -1,0 +1,54 @@
+//! The fields in which an object changes, for people. Values of Secrets never leave this file.
+
+use kcp_api::{ANNOTATION_COMMIT, ANNOTATION_SOURCE};
+use kcp_merge::{differences, without_annotations};
+use serde_json::Value;
+
+use crate::object::Object;
+use crate::plan::FieldChange;
+use crate::render::Bundle;
+
+/// Longer values are cut.
+const MAX_VALUE: usize = 2_000;
+
+/// What is shown instead of a value of a Secret.
+const MASKED: &str = "(secret)";
+
+/// What of a Secret may be shown.
+const PLAIN: [&str; 4] = ["apiVersion", "kind", "immutable", "type"];
+
+/// How an object differs from what the earlier bundle had; empty if it had none.
+pub(crate) fn of(before: &Bundle, object: &Object) -> Vec<FieldChange> {
+    let Some(earlier) = before.objects.iter().find(|it| it.key == object.key) else { return Vec::new() };
+    // These change with every commit and every move of a file, and are no change of content.
+    let drop = [ANNOTATION_COMMIT, ANNOTATION_SOURCE];
+    let (from, to) = (without_annotations(&earlier.body, &drop), without_annotations(&object.body, &drop));
+    let is_secret = object.key.group.is_empty() && object.key.kind == "Secret";
+    let found = differences(&from, &to).into_iter();
+    found
+        .map(|it| {
+            let masked = is_secret && !is_plain(&it.path);
+            FieldChange { from: shown(it.from, masked), to: shown(it.to, masked), path: it.path }
+        })
+        .collect()
+}
+
+/// Annotations may repeat the whole object, so of the metadata only labels are shown.
+fn is_plain(path: &str) -> bool {
+    PLAIN.contains(&path) || path.starts_with("metadata.labels")
+}
+
+fn shown(value: Option<Value>, masked: bool) -> Option<String> {
+    value.map(|value| {
+        if masked {
+            return MASKED.to_owned();
+        }
+        let mut text = value.to_string();
+        if text.len() > MAX_VALUE {
+            let end = (0..=MAX_VALUE).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            text.truncate(end);
+            text.push_str("...");
+        }
+        text
+    })
+}

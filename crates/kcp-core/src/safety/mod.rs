@@ -1,0 +1,5 @@
+//! What keeps a mistake small: stops, budgets, holds and approvals. Everything here only takes away from a plan.
+
+pub(crate) mod approval;
+pub(crate) mod budget;
+pub(crate) mod stops;
