@@ -1,0 +1,216 @@
+//! Writes the record to the status branch: at most one commit in ten seconds, none when nothing changed, and never to
+//! the branch that people write to. What cannot be published now is published later, in its latest state.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kcp_api::{ConditionStatus, ConditionType, RecordMode};
+use kcp_git::{
+    Author, ExpectedTip, GitError, Pulled, Pushed, RemoteUrl, Repo, StatusBranch, Transport, TransportError,
+    Written,
+};
+use kustomize_rs::{EntryKind, Files};
+use tokio::sync::watch;
+
+use crate::clock::{Clock, rfc3339};
+use crate::lock::Writer;
+use crate::record::{Record, WorkspaceRecord, read_writer, writer_file};
+
+/// At most one commit in this time.
+const QUIET: Duration = Duration::from_secs(10);
+/// How long a push or a fetch of the branch may take.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The record could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    /// The repo that holds the branch.
+    #[error("status branch: {0}")]
+    Repo(#[from] GitError),
+    /// The remote.
+    #[error("status branch: {0}")]
+    Transport(#[from] TransportError),
+    /// A file of the branch.
+    #[error("status branch: {0}")]
+    Files(#[from] kustomize_rs::FilesError),
+    /// Somebody else writes it.
+    #[error(
+        "status branch {branch}: another writer moved it; a fleet has one reconciler. Last writer: {writer}"
+    )]
+    Moved {
+        /// The branch.
+        branch: String,
+        /// Who.
+        writer: String,
+    },
+}
+
+/// The status branch of a fleet.
+pub struct Publisher {
+    branch: StatusBranch,
+    remote: Option<(Arc<dyn Transport>, RemoteUrl)>,
+    writer: Writer,
+    clock: Arc<dyn Clock>,
+}
+
+/// What a status branch holds.
+#[derive(Debug, Default)]
+pub struct Published {
+    /// The record.
+    pub record: Record,
+    /// Who wrote it.
+    pub writer: Option<Writer>,
+    /// What could not be understood.
+    pub damaged: Vec<String>,
+    /// Whether there is such a branch.
+    pub exists: bool,
+}
+
+/// Reads the record from a repo's status branch, as it is there now.
+///
+/// # Errors
+/// The branch cannot be read. That there is none is not an error.
+pub fn read_branch(branch: &StatusBranch) -> Result<Published, PublishError> {
+    let Some(snapshot) = branch.snapshot()? else { return Ok(Published::default()) };
+    let mut files = BTreeMap::new();
+    for folder in ["", "clusters", "workspaces"] {
+        if snapshot.entry(folder)? != Some(EntryKind::Directory) {
+            continue;
+        }
+        for entry in snapshot.list(folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File) {
+            let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+            let content = snapshot.read(&path)?.to_vec();
+            files.insert(path, content);
+        }
+    }
+    let (record, damaged) = Record::read(&files);
+    Ok(Published { record, writer: read_writer(&files), damaged, exists: true })
+}
+
+impl Publisher {
+    /// The publisher of `mode`'s branch in `repo`; with a remote, the branch is fetched before and pushed after.
+    ///
+    /// # Errors
+    /// Not a branch name.
+    pub fn new(
+        repo: Repo,
+        target: &kcp_api::RecordTarget,
+        remote: Option<(Arc<dyn Transport>, RemoteUrl)>,
+        writer: Writer,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Option<Self>, PublishError> {
+        if target.mode == RecordMode::Disabled {
+            return Ok(None);
+        }
+        let branch = StatusBranch::new(repo, &target.branch)?;
+        Ok(Some(Self { branch, remote, writer, clock }))
+    }
+
+    /// Reads what was published before, from the remote if there is one.
+    ///
+    /// # Errors
+    /// The remote or the repo cannot be read.
+    pub async fn read(&self) -> Result<Published, PublishError> {
+        if let Some((transport, url)) = &self.remote
+            && let Pulled::Diverged { .. } =
+                self.branch.pull(transport.as_ref(), url, DEADLINE, false).await?
+        {
+            // What the remote has was seen by everybody; what only this machine has is rebuilt from the clusters.
+            self.branch.pull(transport.as_ref(), url, DEADLINE, true).await?;
+        }
+        read_branch(&self.branch)
+    }
+
+    /// Publishes one state of the record.
+    ///
+    /// # Errors
+    /// As `PublishError`; nothing is lost, the next call tries again.
+    pub async fn publish(&self, record: &Record, released: bool) -> Result<(), PublishError> {
+        let mut files = record.files();
+        let writer = Writer { released, ..self.writer.clone() };
+        files.extend([writer_file(&writer)]);
+        let author = Author {
+            name: "kcp-reconciler".into(),
+            email: "kcp-reconciler@kcp.invalid".into(),
+            time: self.clock.now(),
+        };
+        let message = subject(record);
+        if let Written::Moved(_) = self.branch.replace(files, &message, &author, ExpectedTip::Any)? {
+            return Err(self.moved());
+        }
+        let Some((transport, url)) = &self.remote else { return Ok(()) };
+        match self.branch.push(transport.as_ref(), url, DEADLINE).await? {
+            Pushed::Done => Ok(()),
+            Pushed::Moved => Err(self.moved()),
+        }
+    }
+
+    fn moved(&self) -> PublishError {
+        let writer = read_branch(&self.branch).ok().and_then(|published| published.writer);
+        let writer =
+            writer.map_or_else(|| "unknown".into(), |writer| format!("{} since {}", writer.id, writer.since));
+        PublishError::Moved { branch: self.branch.branch().into(), writer }
+    }
+
+    /// Publishes each new record until the sender is gone, then the last one, marked as released.
+    pub async fn run(self, mut records: watch::Receiver<Option<Record>>) {
+        let mut pending = None;
+        while records.changed().await.is_ok() {
+            pending = records.borrow_and_update().clone();
+            let Some(record) = &pending else { continue };
+            match self.publish(record, false).await {
+                Ok(()) => pending = None,
+                Err(error) => tracing::warn!(%error, "the status could not be published; it is tried again"),
+            }
+            // The end must not wait for the pause.
+            tokio::select! {
+                () = tokio::time::sleep(QUIET) => {}
+                closed = closed(&mut records) => if closed { break },
+            }
+            if pending.is_some() {
+                records.mark_changed();
+            }
+        }
+        let last = pending.or_else(|| records.borrow().clone());
+        if let Some(record) = last
+            && let Err(error) = self.publish(&record, true).await
+        {
+            tracing::warn!(%error, "the last status could not be published");
+        }
+    }
+}
+
+/// Waits until the sender is gone.
+async fn closed(records: &mut watch::Receiver<Option<Record>>) -> bool {
+    loop {
+        if records.has_changed().is_err() {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The name of the writer that starts now.
+#[must_use]
+pub fn writer(id: &str, clock: &dyn Clock) -> Writer {
+    Writer { id: id.into(), since: rfc3339(clock.now()), released: false }
+}
+
+fn subject(record: &Record) -> String {
+    let commit: String = record.fleet.source.commit.chars().take(10).collect();
+    let is_ready = |workspace: &&WorkspaceRecord| {
+        let ready = workspace
+            .status
+            .conditions
+            .iter()
+            .find(|condition| condition.condition_type == ConditionType::Ready);
+        ready.is_some_and(|condition| condition.status == ConditionStatus::True)
+    };
+    format!(
+        "{commit}: {}/{} workspaces ready, {} held",
+        record.workspaces.values().filter(is_ready).count(),
+        record.workspaces.len(),
+        record.fleet.holds.len()
+    )
+}

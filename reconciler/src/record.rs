@@ -1,0 +1,247 @@
+//! What the status branch holds: the record from which a laptop plans and a restarted reconciler remembers.
+//!
+//! A cache, never a permission: what can be read from a live cluster wins. Only transitions are in it, no ages, so
+//! that an unchanged fleet writes nothing.
+
+use std::collections::BTreeMap;
+
+use kcp_api::{ClusterStatus, WorkspaceStatus};
+use kcp_core::plan::{Hold, Movement, Plan, Problem, Verdict};
+use kcp_core::status::Statuses;
+use kcp_core::world::{Act, ClusterView, Decision, Desired, UnitId, UnixSeconds, World};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::lock::Writer;
+
+/// Everything on the status branch but the writer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Record {
+    /// The fleet as a whole.
+    pub fleet: FleetRecord,
+    /// One for each cluster, by document name.
+    pub clusters: BTreeMap<String, ClusterRecord>,
+    /// One for each workspace.
+    pub workspaces: BTreeMap<String, WorkspaceRecord>,
+    /// Deletes and moves of the last hour.
+    pub history: Vec<Act>,
+}
+
+/// `fleet.json`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FleetRecord {
+    /// `Fleet.metadata.name`.
+    pub name: String,
+    /// `Fleet.spec.id`.
+    pub id: String,
+    /// Where the desired state comes from and whether it can be read.
+    pub source: SourceState,
+    /// What waits for a person or a time.
+    pub holds: Vec<Hold>,
+    /// What is wrong and concerns no single workspace or cluster.
+    pub problems: Vec<Problem>,
+}
+
+/// Where the desired state comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SourceState {
+    /// Path or URL, without credentials.
+    pub repo: String,
+    /// Branch that is followed.
+    pub branch: String,
+    /// The commit in force: the last one that was read whole.
+    pub commit: String,
+    /// Why a newer state is not in force, if one is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<SourceTrouble>,
+}
+
+/// The source cannot be read, or may not be followed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceTrouble {
+    /// The kind of trouble.
+    pub reason: kcp_api::Reason,
+    /// What is wrong, with file and line where there is one, and what to do.
+    pub message: String,
+    /// Since when.
+    pub since: UnixSeconds,
+    /// The commit that is not in force, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+/// `clusters/<name>.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterRecord {
+    /// For people.
+    pub status: ClusterStatus,
+    /// For the planner.
+    pub view: ClusterView,
+}
+
+/// `workspaces/<name>.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceRecord {
+    /// For people.
+    pub status: WorkspaceStatus,
+    /// For the planner.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub decision: Option<Decision>,
+    /// Why, for each cluster.
+    #[serde(default)]
+    pub verdicts: BTreeMap<String, Verdict>,
+    /// The move in progress.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub movement: Option<Movement>,
+    /// What is wrong with it.
+    #[serde(default)]
+    pub problems: Vec<Problem>,
+}
+
+impl Record {
+    /// The record of a planned world.
+    #[must_use]
+    pub fn of(world: &World, plan: &Plan, statuses: &Statuses, source: &SourceState) -> Self {
+        let fleet = &world.desired.config.fleet.value;
+        let of_workspace = |name: &str| {
+            plan.problems
+                .iter()
+                .filter(|problem| problem.workspace.as_deref() == Some(name))
+                .cloned()
+                .collect()
+        };
+        Self {
+            fleet: FleetRecord {
+                name: fleet.metadata.name.clone(),
+                id: fleet.spec.id.clone(),
+                source: source.clone(),
+                holds: plan.holds.clone(),
+                problems: plan
+                    .problems
+                    .iter()
+                    .filter(|problem| problem.workspace.is_none())
+                    .cloned()
+                    .collect(),
+            },
+            clusters: statuses
+                .clusters
+                .iter()
+                .map(|(name, status)| {
+                    let view = world.clusters.get(name).cloned().unwrap_or_default();
+                    (name.clone(), ClusterRecord { status: status.clone(), view })
+                })
+                .collect(),
+            workspaces: statuses
+                .workspaces
+                .iter()
+                .map(|(name, status)| {
+                    let unit = plan.units.get(&UnitId::workspace(name));
+                    let record = WorkspaceRecord {
+                        status: status.clone(),
+                        decision: unit.and_then(|unit| unit.decision.clone()),
+                        verdicts: unit.map(|unit| unit.verdicts.clone()).unwrap_or_default(),
+                        movement: unit.and_then(|unit| unit.movement.clone()),
+                        problems: of_workspace(name),
+                    };
+                    (name.clone(), record)
+                })
+                .collect(),
+            history: world.recent.clone(),
+        }
+    }
+
+    /// The files of the status branch, as JSON with a final newline.
+    #[must_use]
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        files.insert("fleet.json".into(), json(&self.fleet));
+        files.insert("history.json".into(), json(&self.history));
+        files.extend(
+            self.clusters.iter().map(|(name, record)| (format!("clusters/{name}.json"), json(record))),
+        );
+        files.extend(
+            self.workspaces.iter().map(|(name, record)| (format!("workspaces/{name}.json"), json(record))),
+        );
+        files
+    }
+
+    /// Reads what a status branch holds. What cannot be understood is left out and named: it is rebuilt from the
+    /// clusters, and a fact that is missing can only hold an action.
+    #[must_use]
+    pub fn read(files: &BTreeMap<String, Vec<u8>>) -> (Self, Vec<String>) {
+        let mut record = Self::default();
+        let mut damaged = Vec::new();
+        for (path, bytes) in files {
+            let name = |folder: &str| path.strip_prefix(folder)?.strip_suffix(".json").map(String::from);
+            if path == "fleet.json" {
+                record.fleet = parse(path, bytes, &mut damaged).unwrap_or_default();
+            } else if path == "history.json" {
+                record.history = parse(path, bytes, &mut damaged).unwrap_or_default();
+            } else if let Some(name) = name("clusters/") {
+                record.clusters.extend(parse(path, bytes, &mut damaged).map(|cluster| (name, cluster)));
+            } else if let Some(name) = name("workspaces/") {
+                record.workspaces.extend(parse(path, bytes, &mut damaged).map(|workspace| (name, workspace)));
+            }
+        }
+        (record, damaged)
+    }
+
+    /// The statuses as they were recorded.
+    #[must_use]
+    pub fn statuses(&self) -> Statuses {
+        Statuses {
+            workspaces: self
+                .workspaces
+                .iter()
+                .map(|(name, record)| (name.clone(), record.status.clone()))
+                .collect(),
+            clusters: self
+                .clusters
+                .iter()
+                .map(|(name, record)| (name.clone(), record.status.clone()))
+                .collect(),
+            ..Statuses::default()
+        }
+    }
+
+    /// The recorded world with another desired state, at `now`.
+    #[must_use]
+    pub fn into_world(self, now: UnixSeconds, desired: Desired) -> World {
+        let mut world = World::new(now, desired);
+        world.clusters = self.clusters.into_iter().map(|(name, record)| (name, record.view)).collect();
+        world.memory = self
+            .workspaces
+            .into_iter()
+            .filter_map(|(name, record)| Some((UnitId::workspace(name), record.decision?)))
+            .collect();
+        world.recent = self.history;
+        world
+    }
+}
+
+/// The writer that a status branch names.
+#[must_use]
+pub fn read_writer(files: &BTreeMap<String, Vec<u8>>) -> Option<Writer> {
+    serde_json::from_slice(files.get("writer.json")?).ok()
+}
+
+/// The file that names the writer.
+#[must_use]
+pub fn writer_file(writer: &Writer) -> (String, Vec<u8>) {
+    ("writer.json".into(), json(writer))
+}
+
+fn json<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes =
+        serde_json::to_vec_pretty(value).expect("our own records have string keys and no failing parts");
+    bytes.push(b'\n');
+    bytes
+}
+
+fn parse<T: DeserializeOwned>(path: &str, bytes: &[u8], damaged: &mut Vec<String>) -> Option<T> {
+    serde_json::from_slice(bytes).map_err(|error| damaged.push(format!("{path}: {error}"))).ok()
+}
