@@ -23,6 +23,7 @@ const MAX_MESSAGE: usize = 2048;
 
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+pub(crate) const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /// A request failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

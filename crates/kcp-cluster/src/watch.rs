@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::backoff::Backoff;
-use crate::call::{Call, CallError, METADATA};
+use crate::call::{Call, CallError, METADATA_LIST};
 
 use crate::metrics::Verb;
 use crate::observe::{self, ListError};
@@ -129,7 +129,7 @@ pub(crate) async fn run(
             }
         };
         // No rights, or no such kind: that concerns this kind only.
-        if matches!(error.code(), Some(403..=405)) {
+        if error.code().is_some_and(|code| (400..500).contains(&code) && !matches!(code, 401 | 408 | 429)) {
             version = None;
             pause(&session, &target, Some(error.to_string()), &reports).await;
             continue;
@@ -186,7 +186,7 @@ async fn relist(
         Target::Crds => {
             let Ok(endpoint) = crds(session) else { return Ok(None) };
             let path = with_query(&endpoint.all(), &[("limit", "1")]);
-            let list = session.cluster.call(Call::get(Verb::List, path, METADATA)).await;
+            let list = session.cluster.call(Call::get(Verb::List, path, METADATA_LIST)).await;
             let version = reduce::resource_version(&list.map_err(ListError::Call)?);
             // What changed before is not in the watch.
             let _ = reports.send(Report::ApiChanged).await;

@@ -281,3 +281,22 @@ fn changed_fields_are_shown_and_secrets_are_not() {
     assert_eq!(change("web"), ("data.text".to_owned(), "\"0\"".to_owned(), "\"1\"".to_owned()));
     assert_eq!(change("key"), ("data.text".to_owned(), "(secret)".to_owned(), "(secret)".to_owned()));
 }
+
+#[test]
+fn what_is_kept_from_the_last_plan_is_never_of_another_commit_or_policy() {
+    use crate::planner::{Memo, Scope, plan_with};
+    let mut world = world(&["a"], &[("shop", &["web"], 1)]);
+    let mut memo = Memo::default();
+    let commit = |it: &crate::plan::Plan| {
+        let object = &it.clusters["a"].sets["shop"].apply[0].object;
+        object.annotation("kcp.dev/commit").map(str::to_owned)
+    };
+    assert_eq!(commit(&plan_with(&world, &Scope::Daemon, &mut memo)).as_deref(), Some("c0"));
+    world.desired.commit = "c1".to_owned();
+    assert_eq!(commit(&plan_with(&world, &Scope::Daemon, &mut memo)).as_deref(), Some("c1"));
+    let mut policy = SyncPolicySpec::default();
+    policy.apply.ignore_fields =
+        vec![kcp_api::IgnoreRule { paths: vec!["data".to_owned()], ..Default::default() }];
+    set_policy(&mut world, policy);
+    assert_eq!(plan_with(&world, &Scope::Daemon, &mut memo), plan(&world));
+}

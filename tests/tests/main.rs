@@ -1,0 +1,5 @@
+//! All tests of the whole, in one program: linking is what takes long.
+
+mod cli;
+mod oracle;
+mod real;

@@ -1,0 +1,2 @@
+//! Against what others say: cargo, kubectl, kustomize.
+mod edges;
