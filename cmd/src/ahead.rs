@@ -104,8 +104,11 @@ pub(crate) async fn look_at(
     let spec = &config.fleet.value.spec;
     let recorded = Recorded::read(&fleet.repo, &spec.status, &spec.id, request.at.as_deref())?;
     let desired = Preparer::new().prepare(source, files).map_err(|found| unusable(&found))?;
-    let mut notes: Vec<String> =
-        recorded.damaged.iter().map(|file| format!("the record has a file that cannot be read: {file}")).collect();
+    let mut notes: Vec<String> = recorded
+        .damaged
+        .iter()
+        .map(|file| format!("the record has a file that cannot be read: {file}"))
+        .collect();
     let mut world = recorded.record.clone().into_world(when::now(), desired);
     assume(&mut world, &recorded, request.live.is_some(), &mut notes);
     if let Some(options) = &request.live {
@@ -146,7 +149,8 @@ fn assume(world: &mut World, recorded: &Recorded, live: bool, notes: &mut Vec<St
     if !recorded.exists() {
         notes.push("nothing was recorded yet: the clusters are assumed to be reachable and empty, and their kinds are unknown".into());
     } else if !assumed.is_empty() {
-        notes.push(format!("not in the record, so assumed to be reachable and empty: {}", assumed.join(", ")));
+        notes
+            .push(format!("not in the record, so assumed to be reachable and empty: {}", assumed.join(", ")));
     }
 }
 
@@ -201,7 +205,10 @@ fn baseline(
         }
     };
     let Ok(config) = config::load(&snapshot) else {
-        notes.push(format!("changed fields are not shown: the documents of commit {} have errors", brief(rev)));
+        notes.push(format!(
+            "changed fields are not shown: the documents of commit {} have errors",
+            brief(rev)
+        ));
         return Ok(Baseline::new());
     };
     let mut baseline = Baseline::new();

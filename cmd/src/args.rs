@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    approve, cluster, completion, doctor, halt, init, place, plan, render, resume, run, status, suspend, sync, version,
-    why, workspace,
+    approve, cluster, completion, doctor, halt, init, place, plan, render, resume, run, status, suspend,
+    sync, version, why, workspace,
 };
 
 /// How the program is called by people.

@@ -18,7 +18,8 @@ pub(crate) fn unified(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -
     if before == after {
         return String::new();
     }
-    let name = |prefix: &str, side: Option<&[u8]>| side.map_or("/dev/null".into(), |_| format!("{prefix}/{path}"));
+    let name =
+        |prefix: &str, side: Option<&[u8]>| side.map_or("/dev/null".into(), |_| format!("{prefix}/{path}"));
     let head = format!("--- {}\n+++ {}\n", name("a", before), name("b", after));
     let (Ok(before), Ok(after)) =
         (std::str::from_utf8(before.unwrap_or_default()), std::str::from_utf8(after.unwrap_or_default()))
@@ -133,7 +134,10 @@ mod tests {
         let expected = "--- a/f\n+++ b/f\n@@ -1,6 +1,6 @@\n 1\n 2\n-3\n+three\n 4\n 5\n 6\n\
                         @@ -16,5 +16,4 @@\n 16\n 17\n 18\n-19\n 20\n";
         assert_eq!(unified("f", Some(before.as_bytes()), Some(after.as_bytes())), expected);
-        assert_eq!(unified("f", None, Some(b"a")), "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n");
+        assert_eq!(
+            unified("f", None, Some(b"a")),
+            "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n"
+        );
         assert_eq!(unified("f", Some(b"a\n"), None), "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
         assert_eq!(unified("f", Some(b"a"), Some(b"a")), "");
     }

@@ -42,9 +42,11 @@ impl Editing {
             root.get("kind").and_then(Node::as_str) == Some(kind.as_str())
                 && root.get("metadata").and_then(|it| it.get("name")).and_then(Node::as_str) == Some(name)
         };
-        let index = editor.documents().iter().position(|document| is_it(&document.root)).ok_or_else(|| {
-            CommandError::failure(format!("{file}: the {kind} `{name}` is not there any more")).hint("try again")
-        })?;
+        let index =
+            editor.documents().iter().position(|document| is_it(&document.root)).ok_or_else(|| {
+                CommandError::failure(format!("{file}: the {kind} `{name}` is not there any more"))
+                    .hint("try again")
+            })?;
         Ok(Self { file, editor, index, before: text })
     }
 

@@ -80,7 +80,8 @@ impl EditArgs {
 pub(crate) async fn apply(context: &Context, fleet: &FleetRepo, args: &EditArgs, edit: Edit) -> Outcome {
     args.check()?;
     let work_tree = fleet.files()?;
-    let files: Edits = edit.files.into_iter().filter(|(path, new)| differs(fleet, path, new.as_deref())).collect();
+    let files: Edits =
+        edit.files.into_iter().filter(|(path, new)| differs(fleet, path, new.as_deref())).collect();
     if files.is_empty() {
         context.ui.line(edit.unchanged);
         return Ok(Exit::Yes);
@@ -100,7 +101,8 @@ pub(crate) async fn apply(context: &Context, fleet: &FleetRepo, args: &EditArgs,
             show_diff(context, fleet, &files);
             let options = args.connect.options();
             let request = Request { live: Some(options), ..Request::default() };
-            let ahead = ahead::look_at(fleet, &after, "working tree with this edit", &config, &request).await?;
+            let ahead =
+                ahead::look_at(fleet, &after, "working tree with this edit", &config, &request).await?;
             return Ok(crate::commands::plan::text(context, &ahead, None));
         }
     }
@@ -130,11 +132,11 @@ pub(crate) async fn apply(context: &Context, fleet: &FleetRepo, args: &EditArgs,
 /// Commits files, and says what to do when that is refused.
 pub(crate) async fn commit(repo: &Repo, files: &Edits, message: &str) -> Result<CommitId, CommandError> {
     GitCommand::new().commit_paths(repo, files, message).await.map_err(|error| match error {
-        CommitError::Refused { .. } => CommandError::from(error)
-            .hint("the files are written; commit them yourself, or repair what git names and run the command again"),
-        CommitError::Foreign(_) => {
-            CommandError::from(error).hint("nothing was written; --no-commit edits the files and leaves committing to you")
-        }
+        CommitError::Refused { .. } => CommandError::from(error).hint(
+            "the files are written; commit them yourself, or repair what git names and run the command again",
+        ),
+        CommitError::Foreign(_) => CommandError::from(error)
+            .hint("nothing was written; --no-commit edits the files and leaves committing to you"),
         error => error.into(),
     })
 }
@@ -166,7 +168,8 @@ fn described(fleet: &FleetRepo, files: &Edits) -> Vec<(String, &'static str)> {
 fn write(root: &Path, files: &Edits) -> Result<(), CommandError> {
     for (path, content) in files {
         let full = root.join(path);
-        let wrong = |error: std::io::Error| CommandError::failure(format!("{path}: cannot be written: {error}"));
+        let wrong =
+            |error: std::io::Error| CommandError::failure(format!("{path}: cannot be written: {error}"));
         let mut at = root.to_owned();
         for name in path.split('/') {
             at.push(name);
@@ -195,7 +198,8 @@ async fn push(context: &Context, fleet: &FleetRepo) -> Result<(), CommandError> 
         CommandError::failure("not pushed: HEAD is on no branch").hint("the commit is made; push it yourself")
     })?;
     let root = fleet.root()?;
-    let configured = git(root, &["config", "--get", &format!("branch.{branch}.remote")]).await.unwrap_or_default();
+    let configured =
+        git(root, &["config", "--get", &format!("branch.{branch}.remote")]).await.unwrap_or_default();
     let remote = if configured.trim().is_empty() {
         let remotes = git(root, &["remote"]).await.unwrap_or_default();
         let remotes: Vec<&str> = remotes.lines().collect();
@@ -204,17 +208,20 @@ async fn push(context: &Context, fleet: &FleetRepo) -> Result<(), CommandError> 
             several if several.contains(&"origin") => "origin".to_owned(),
             _ => {
                 let message = format!("not pushed: git does not know where branch {branch} goes");
-                let hint = format!("the commit is made; push it with: git push --set-upstream REMOTE {branch}");
+                let hint =
+                    format!("the commit is made; push it with: git push --set-upstream REMOTE {branch}");
                 return Err(CommandError::failure(message).hint(hint));
             }
         }
     } else {
         configured.trim().to_owned()
     };
-    git(root, &["push", "--quiet", &remote, &format!("HEAD:refs/heads/{branch}")]).await.map_err(|message| {
-        CommandError::failure(format!("not pushed to {remote}: {message}"))
-            .hint("the commit is made; bring in what the remote has, then: git push")
-    })?;
+    git(root, &["push", "--quiet", &remote, &format!("HEAD:refs/heads/{branch}")]).await.map_err(
+        |message| {
+            CommandError::failure(format!("not pushed to {remote}: {message}"))
+                .hint("the commit is made; bring in what the remote has, then: git push")
+        },
+    )?;
     context.ui.line(format!("pushed {branch} to {remote}"));
     Ok(())
 }

@@ -98,11 +98,14 @@ failures!(
 impl From<kcp_cluster::ConnectError> for CommandError {
     fn from(error: kcp_cluster::ConnectError) -> Self {
         let hint = match &error {
-            kcp_cluster::ConnectError::NoContext { context, known } => {
-                yaml_span::did_you_mean(context, known.iter().map(String::as_str))
-                    .map_or_else(|| "name one with --context".to_owned(), |near| format!("did you mean `{near}`?"))
+            kcp_cluster::ConnectError::NoContext { context, known } => yaml_span::did_you_mean(
+                context,
+                known.iter().map(String::as_str),
+            )
+            .map_or_else(|| "name one with --context".to_owned(), |near| format!("did you mean `{near}`?")),
+            kcp_cluster::ConnectError::Kubeconfig { .. } => {
+                "name the file with --kubeconfig, or set KUBECONFIG".into()
             }
-            kcp_cluster::ConnectError::Kubeconfig { .. } => "name the file with --kubeconfig, or set KUBECONFIG".into(),
             _ => return Self::failure(error.to_string()),
         };
         Self::failure(error.to_string()).hint(hint)

@@ -16,7 +16,9 @@ pub(crate) struct LabelChange {
 /// Reads `key=value` or `key-`. What keys and values may be is checked with the document.
 pub(crate) fn change(text: &str) -> Result<LabelChange, String> {
     match (text.split_once('='), text.strip_suffix('-')) {
-        (Some((key, value)), _) if !key.is_empty() => Ok(LabelChange { key: key.into(), value: Some(value.into()) }),
+        (Some((key, value)), _) if !key.is_empty() => {
+            Ok(LabelChange { key: key.into(), value: Some(value.into()) })
+        }
         (None, Some(key)) if !key.is_empty() => Ok(LabelChange { key: key.into(), value: None }),
         _ => Err("write key=value to set a label, key- to remove it".into()),
     }

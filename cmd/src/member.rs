@@ -25,14 +25,14 @@ pub(crate) struct ConnectArgs {
 impl ConnectArgs {
     /// The settings that these flags mean.
     pub(crate) fn options(&self) -> ConnectOptions {
-        ConnectOptions {
-            kubeconfig: self.kubeconfig.clone(),
-            // It is the person's own kubeconfig: what it runs, kubectl runs too.
-            allow_exec: true,
-            allow_insecure: self.allow_insecure_clusters,
-            ..ConnectOptions::default()
-        }
+        own_kubeconfig(self.kubeconfig.clone(), self.allow_insecure_clusters)
     }
+}
+
+/// The settings for the person's own kubeconfig.
+pub(crate) fn own_kubeconfig(kubeconfig: Option<PathBuf>, allow_insecure: bool) -> ConnectOptions {
+    // What it runs for credentials, kubectl runs too.
+    ConnectOptions { kubeconfig, allow_exec: true, allow_insecure, ..ConnectOptions::default() }
 }
 
 /// Everything that is asked of a cluster before it joins, or when it is examined.
@@ -52,7 +52,8 @@ impl Found {
         let missing = self.access.iter().filter(|access| !access.allowed);
         let line = |access: &Access| {
             let group = if access.group.is_empty() { String::new() } else { format!(".{}", access.group) };
-            let reason = if access.reason.is_empty() { String::new() } else { format!(" ({})", access.reason) };
+            let reason =
+                if access.reason.is_empty() { String::new() } else { format!(" ({})", access.reason) };
             format!("{} {}{group}{reason}", access.verb, access.resource)
         };
         missing.map(line).collect()
@@ -62,7 +63,9 @@ impl Found {
 /// Connects and asks.
 pub(crate) async fn examine(connector: &Connector, context: &str) -> Result<Found, CommandError> {
     let cluster = connector.connect(context).await?;
-    let at = |error: kcp_cluster::CallError| CommandError::failure(format!("cluster at context `{context}`: {error}"));
+    let at = |error: kcp_cluster::CallError| {
+        CommandError::failure(format!("cluster at context `{context}`: {error}"))
+    };
     let identity = kcp_cluster::identity(&cluster).await.map_err(at)?;
     let access = kcp_cluster::access_review(&cluster).await.map_err(at)?;
     let topology = kcp_cluster::node_topology(&cluster).await.map_err(|error| error.to_string());

@@ -58,7 +58,9 @@ impl Files for Overlay<'_> {
     fn list(&self, path: &str) -> Result<Vec<DirEntry>, FilesError> {
         let mut names: BTreeMap<String, EntryKind> = match self.base.list(path) {
             Ok(entries) => entries.into_iter().map(|entry| (entry.name, entry.kind)).collect(),
-            Err(FilesError::NotFound { .. }) if self.below(path).any(|(_, content)| content.is_some()) => BTreeMap::new(),
+            Err(FilesError::NotFound { .. }) if self.below(path).any(|(_, content)| content.is_some()) => {
+                BTreeMap::new()
+            }
             Err(error) => return Err(error),
         };
         for (rest, content) in self.below(path) {
@@ -93,7 +95,10 @@ mod tests {
         ]);
         let files = Overlay::new(&base, &edits);
         let names = |path: &str| files.list(path).unwrap().into_iter().map(|it| it.name).collect::<Vec<_>>();
-        assert_eq!((names(""), names("a"), names("c")), (vec!["a".into(), "c".into()], vec!["x".into(), "y".into()], vec!["d".into()]));
+        assert_eq!(
+            (names(""), names("a"), names("c")),
+            (vec!["a".into(), "c".into()], vec!["x".into(), "y".into()], vec!["d".into()])
+        );
         assert_eq!(&*files.read("a/x").unwrap(), b"new");
         assert_eq!(files.entry("b").unwrap(), None);
         assert_eq!(files.entry("c/d").unwrap(), Some(EntryKind::Directory));

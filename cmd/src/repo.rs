@@ -36,8 +36,11 @@ impl FleetRepo {
     /// The top level of its files.
     pub(crate) fn root(&self) -> Result<&Path, CommandError> {
         self.repo.root().ok_or_else(|| {
-            CommandError::failure(format!("{} is bare: there are no files to edit", self.repo.git_dir().display()))
-                .hint("clone it and work in the clone")
+            CommandError::failure(format!(
+                "{} is bare: there are no files to edit",
+                self.repo.git_dir().display()
+            ))
+            .hint("clone it and work in the clone")
         })
     }
 
@@ -66,7 +69,8 @@ pub(crate) fn unusable(found: &[yaml_span::Diagnostic]) -> CommandError {
         && only.file == config::FLEET_FILE
         && only.message.contains("no such file")
     {
-        return CommandError::failure("this repo is not a fleet: it has no kcp.yaml").hint("`kubectl kcp init` makes it one");
+        return CommandError::failure("this repo is not a fleet: it has no kcp.yaml")
+            .hint("`kubectl kcp init` makes it one");
     }
     findings("the documents of the fleet have", found)
 }

@@ -18,7 +18,8 @@ pub(crate) enum TaintChange {
 
 /// Reads one change of taints.
 pub(crate) fn change(text: &str) -> Result<TaintChange, String> {
-    let wrong = || "write key=value:Effect or key:Effect to add a taint, key:Effect- or key- to remove it".to_owned();
+    let wrong =
+        || "write key=value:Effect or key:Effect to add a taint, key:Effect- or key- to remove it".to_owned();
     if let Some(text) = text.strip_suffix('-') {
         let (key, effect) = match text.split_once(':') {
             Some((key, word)) => (key, Some(effect(word)?)),
@@ -26,14 +27,23 @@ pub(crate) fn change(text: &str) -> Result<TaintChange, String> {
         };
         // kubectl takes and ignores a value here.
         let key = key.split_once('=').map_or(key, |(key, _)| key);
-        return if key.is_empty() { Err(wrong()) } else { Ok(TaintChange::Remove { key: key.into(), effect }) };
+        return if key.is_empty() {
+            Err(wrong())
+        } else {
+            Ok(TaintChange::Remove { key: key.into(), effect })
+        };
     }
     let (marked, word) = text.split_once(':').ok_or_else(wrong)?;
     let (key, value) = marked.split_once('=').unwrap_or((marked, ""));
     if key.is_empty() {
         return Err(wrong());
     }
-    Ok(TaintChange::Add(Taint { key: key.into(), value: value.into(), effect: effect(word)?, time_added: None }))
+    Ok(TaintChange::Add(Taint {
+        key: key.into(),
+        value: value.into(),
+        effect: effect(word)?,
+        time_added: None,
+    }))
 }
 
 /// Reads `key`, `key=value`, each with or without `:Effect`.

@@ -87,9 +87,9 @@ impl Table {
     /// Adds a row; cells are kept on one line.
     pub(crate) fn row(&mut self, cells: Vec<Text>) {
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let cells = cells.into_iter().map(|cell| {
-            Text(cell.0.into_iter().map(|(tone, text)| (tone, one_line(&text))).collect())
-        });
+        let cells = cells
+            .into_iter()
+            .map(|cell| Text(cell.0.into_iter().map(|(tone, text)| (tone, one_line(&text))).collect()));
         self.rows.push(cells.collect());
     }
 
@@ -137,7 +137,8 @@ impl Ui {
     /// JSON on stdout.
     pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result<Exit, CommandError> {
         let text = serde_json::to_string_pretty(value);
-        let text = text.map_err(|error| CommandError::failure(format!("cannot be shown as JSON: {error}")))?;
+        let text =
+            text.map_err(|error| CommandError::failure(format!("cannot be shown as JSON: {error}")))?;
         self.data(&(text + "\n"));
         Ok(Exit::Yes)
     }
@@ -145,7 +146,8 @@ impl Ui {
     /// YAML on stdout.
     pub(crate) fn yaml<T: Serialize>(&self, value: &T) -> Result<Exit, CommandError> {
         let value = serde_json::to_value(value);
-        let value = value.map_err(|error| CommandError::failure(format!("cannot be shown as YAML: {error}")))?;
+        let value =
+            value.map_err(|error| CommandError::failure(format!("cannot be shown as YAML: {error}")))?;
         self.data(&yaml_span::emit(&value));
         Ok(Exit::Yes)
     }
@@ -159,7 +161,8 @@ impl Ui {
                 *width = (*width).max(cell.width());
             }
         }
-        let headings: Vec<Text> = table.headings.iter().map(|heading| Text::toned(Tone::Bold, *heading)).collect();
+        let headings: Vec<Text> =
+            table.headings.iter().map(|heading| Text::toned(Tone::Bold, *heading)).collect();
         for row in std::iter::once(&headings).chain(&table.rows) {
             let mut line = Text::default();
             for (index, (cell, width)) in row.iter().zip(&widths).enumerate() {

@@ -14,6 +14,9 @@ use kcp_core::world::{ClusterUid, ClusterView, Contact, Desired, Halt, UnixSecon
 
 use crate::record::{Record, SourceState};
 
+/// How long the first record may wait for clusters that do not answer, in seconds.
+const FIRST_LOOK: UnixSeconds = 15;
+
 /// What the shell is to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -59,6 +62,7 @@ pub struct Engine {
     statuses: Statuses,
     published: Option<Record>,
     requests: BTreeMap<String, u64>,
+    started: UnixSeconds,
 }
 
 #[derive(Debug)]
@@ -110,6 +114,7 @@ impl Engine {
             statuses,
             published: None,
             requests: BTreeMap::new(),
+            started: now,
         }
     }
 
@@ -193,10 +198,13 @@ impl Engine {
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.plan.is_quiet()
-            && self.workers.iter().all(|(name, worker)| {
-                worker.working_on.is_none()
-                    && self.world.clusters.get(name).is_some_and(|view| view.contact != Contact::Pending)
-            })
+            && !self.is_reading()
+            && self.workers.values().all(|worker| worker.working_on.is_none())
+    }
+
+    /// Whether a cluster was neither read nor given up yet.
+    fn is_reading(&self) -> bool {
+        self.connected().any(|(_, view)| view.contact == Contact::Pending)
     }
 
     /// Plans anew and says what is to be done.
@@ -214,7 +222,9 @@ impl Engine {
         self.execute(now, &mut effects);
         self.statuses = status::statuses(&self.world, &self.plan, &self.statuses);
         let record = Record::of(&self.world, &self.plan, &self.statuses, &self.source);
-        if self.published.as_ref() != Some(&record) {
+        // Right after the start nothing was seen yet, which is not worth a commit.
+        let has_looked = !self.is_reading() || now >= self.started + FIRST_LOOK;
+        if has_looked && self.published.as_ref() != Some(&record) {
             self.published = Some(record.clone());
             effects.push(Effect::Publish(Box::new(record)));
         }

@@ -12,6 +12,7 @@ use kcp_git::{
 };
 use kustomize_rs::{EntryKind, Files};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::clock::{Clock, rfc3339};
 use crate::lock::Writer;
@@ -155,22 +156,26 @@ impl Publisher {
 
     /// Publishes each new record until the sender is gone, then the last one, marked as released.
     pub async fn run(self, mut records: watch::Receiver<Option<Record>>) {
-        let mut pending = None;
-        while records.changed().await.is_ok() {
-            pending = records.borrow_and_update().clone();
+        let mut pending: Option<Record> = None;
+        let mut not_before = Instant::now();
+        loop {
+            if pending.is_none() {
+                if records.changed().await.is_err() {
+                    break;
+                }
+                pending.clone_from(&records.borrow_and_update());
+            }
+            // What comes during the pause belongs to the same commit; the end does not wait for the pause.
+            tokio::select! {
+                () = tokio::time::sleep_until(not_before) => {}
+                () = collect(&mut records, &mut pending) => break,
+            }
             let Some(record) = &pending else { continue };
             match self.publish(record, false).await {
                 Ok(()) => pending = None,
                 Err(error) => tracing::warn!(%error, "the status could not be published; it is tried again"),
             }
-            // The end must not wait for the pause.
-            tokio::select! {
-                () = tokio::time::sleep(QUIET) => {}
-                closed = closed(&mut records) => if closed { break },
-            }
-            if pending.is_some() {
-                records.mark_changed();
-            }
+            not_before = Instant::now() + QUIET;
         }
         let last = pending.or_else(|| records.borrow().clone());
         if let Some(record) = last
@@ -181,13 +186,10 @@ impl Publisher {
     }
 }
 
-/// Waits until the sender is gone.
-async fn closed(records: &mut watch::Receiver<Option<Record>>) -> bool {
-    loop {
-        if records.has_changed().is_err() {
-            return true;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+/// Takes in what comes until the sender is gone.
+async fn collect(records: &mut watch::Receiver<Option<Record>>, pending: &mut Option<Record>) {
+    while records.changed().await.is_ok() {
+        pending.clone_from(&records.borrow_and_update());
     }
 }
 

@@ -245,3 +245,33 @@ fn json<T: Serialize>(value: &T) -> Vec<u8> {
 fn parse<T: DeserializeOwned>(path: &str, bytes: &[u8], damaged: &mut Vec<String>) -> Option<T> {
     serde_json::from_slice(bytes).map_err(|error| damaged.push(format!("{path}: {error}"))).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use kcp_core::object::ObjectKey;
+    use kcp_core::world::{Contact, Foreign, ObservedSet};
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back_and_damage_is_named() {
+        let key = |name: &str| ObjectKey {
+            group: "rbac.authorization.k8s.io".into(),
+            kind: "ClusterRole".into(),
+            namespace: String::new(),
+            name: name.into(),
+        };
+        let mut view = ClusterView { contact: Contact::Live { since: 7 }, ..ClusterView::default() };
+        view.sets.insert("shop".into(), ObservedSet::default());
+        let foreign = Foreign { uid: "u".into(), owner: "flux".into(), managers: vec!["flux".into()] };
+        view.foreign.insert(key("system:reader"), foreign);
+        let mut record = Record::default();
+        record.clusters.insert("eu-1".into(), ClusterRecord { status: ClusterStatus::default(), view });
+        let mut files = record.files();
+        assert_eq!(Record::read(&files), (record.clone(), vec![]));
+        files.insert("clusters/eu-1.json".into(), b"{".to_vec());
+        let (read, damaged) = Record::read(&files);
+        assert!(read.clusters.is_empty());
+        assert!(damaged[0].starts_with("clusters/eu-1.json: "), "{damaged:?}");
+    }
+}

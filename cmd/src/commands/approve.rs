@@ -18,7 +18,9 @@ const MIN_DIGITS: usize = 4;
 
 /// Let through what is held: exactly its actions, once, for 24 hours
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  kubectl kcp approve 3f9a1c20b7de --reason 'the old shop is gone for good'")]
+#[command(
+    after_help = "Example:\n  kubectl kcp approve 3f9a1c20b7de --reason 'the old shop is gone for good'"
+)]
 pub(crate) struct ApproveArgs {
     /// Id of what is held, as `plan` and `status` show it; its first digits will do
     id: String,
@@ -70,7 +72,8 @@ fn find<'a>(holds: &'a [Hold], id: &str) -> Result<&'a Hold, CommandError> {
     match begin.as_slice() {
         [only] => Ok(only),
         [] => {
-            let list: Vec<String> = open().map(|hold| format!("{}  {}: {}", hold.id, hold.subject, hold.message)).collect();
+            let list: Vec<String> =
+                open().map(|hold| format!("{}  {}: {}", hold.id, hold.subject, hold.message)).collect();
             let error = CommandError::failure(format!("nothing that waits has the id {id}"));
             Err(if list.is_empty() {
                 error.hint("nothing waits for an approval; see: kubectl kcp status")
@@ -78,17 +81,23 @@ fn find<'a>(holds: &'a [Hold], id: &str) -> Result<&'a Hold, CommandError> {
                 error.details(list).hint("an id changes with what is held: use one of those above")
             })
         }
-        several => Err(CommandError::failure(format!("{id} begins {} ids", several.len())).hint("give more digits")),
+        several => {
+            Err(CommandError::failure(format!("{id} begins {} ids", several.len())).hint("give more digits"))
+        }
     }
 }
 
 /// As an Approval names it.
 fn action(held: &HeldAction) -> Result<Action, CommandError> {
     let verbs = [Verb::Create, Verb::Update, Verb::Delete, Verb::Move];
-    let verb = verbs.into_iter().find(|verb| verb.as_str().eq_ignore_ascii_case(&held.verb)).ok_or_else(|| {
-        CommandError::failure(format!("the record holds an action `{}` that this version does not know", held.verb))
+    let verb =
+        verbs.into_iter().find(|verb| verb.as_str().eq_ignore_ascii_case(&held.verb)).ok_or_else(|| {
+            CommandError::failure(format!(
+                "the record holds an action `{}` that this version does not know",
+                held.verb
+            ))
             .hint("use the version of kubectl kcp that the reconciler has")
-    })?;
+        })?;
     Ok(Action {
         verb,
         cluster_uid: held.cluster_uid.0.clone(),
@@ -107,7 +116,13 @@ mod tests {
     use super::*;
 
     fn hold(id: &str) -> Hold {
-        Hold { id: id.into(), reason: Reason::BudgetExceeded, subject: "workspace web".into(), message: "7 deletes".into(), actions: Vec::new() }
+        Hold {
+            id: id.into(),
+            reason: Reason::BudgetExceeded,
+            subject: "workspace web".into(),
+            message: "7 deletes".into(),
+            actions: Vec::new(),
+        }
     }
 
     #[test]

@@ -75,7 +75,12 @@ impl Check {
         Self { name: name.into(), grade: Grade::Ok, message: message.into(), repair: None }
     }
 
-    fn bad(grade: Grade, name: impl Into<String>, message: impl Into<String>, repair: impl Into<String>) -> Self {
+    fn bad(
+        grade: Grade,
+        name: impl Into<String>,
+        message: impl Into<String>,
+        repair: impl Into<String>,
+    ) -> Self {
         Self { name: name.into(), grade, message: message.into(), repair: Some(repair.into()) }
     }
 }
@@ -109,7 +114,9 @@ pub(crate) async fn run(context: &Context, args: DoctorArgs) -> Outcome {
             Grade::Warn => ("warn", Tone::Warn),
             Grade::Fail => ("FAIL", Tone::Bad),
         };
-        context.ui.line(Text::toned(tone, word).and(Tone::Plain, format!("  {}: {}", check.name, check.message)));
+        context
+            .ui
+            .line(Text::toned(tone, word).and(Tone::Plain, format!("  {}: {}", check.name, check.message)));
         if let Some(repair) = &check.repair {
             context.ui.line(format!("      repair: {repair}"));
         }
@@ -128,15 +135,23 @@ async fn git_version() -> Check {
 fn other_plugin() -> Option<Check> {
     let own = std::env::current_exe().ok()?.canonicalize().ok()?;
     let paths = std::env::var_os("PATH")?;
-    let found: Vec<PathBuf> =
-        std::env::split_paths(&paths).map(|dir| dir.join("kubectl-kcp")).filter(|file| file.is_file()).collect();
+    let found: Vec<PathBuf> = std::env::split_paths(&paths)
+        .map(|dir| dir.join("kubectl-kcp"))
+        .filter(|file| file.is_file())
+        .collect();
     let first = found.first()?;
     let is_ours = first.canonicalize().is_ok_and(|path| path == own);
     Some(if is_ours {
         Check::ok("plugin", format!("kubectl finds {}", first.display()))
     } else {
-        let message = format!("kubectl runs {}, which is not this program ({})", first.display(), own.display());
-        Check::bad(Grade::Warn, "plugin", message, "put this program earlier on PATH, or remove the other one")
+        let message =
+            format!("kubectl runs {}, which is not this program ({})", first.display(), own.display());
+        Check::bad(
+            Grade::Warn,
+            "plugin",
+            message,
+            "put this program earlier on PATH, or remove the other one",
+        )
     })
 }
 
@@ -168,7 +183,9 @@ fn documents(fleet: &FleetRepo) -> (Vec<Check>, Option<Config>) {
         Ok(config) => config,
         Err(found) => {
             let listed = found.iter().take(MAX_LISTED);
-            let checks = listed.map(|it| Check::bad(Grade::Fail, "documents", it.to_string(), "edit that place")).collect();
+            let checks = listed
+                .map(|it| Check::bad(Grade::Fail, "documents", it.to_string(), "edit that place"))
+                .collect();
             return (checks, None);
         }
     };
@@ -183,7 +200,12 @@ fn documents(fleet: &FleetRepo) -> (Vec<Check>, Option<Config>) {
             }));
         } else if config.placement_of(name).is_none() {
             let repair = format!("kubectl kcp place {name} --exactly 1");
-            checks.push(Check::bad(Grade::Warn, format!("workspace {name}"), "no placement is about it, so it goes nowhere", repair));
+            checks.push(Check::bad(
+                Grade::Warn,
+                format!("workspace {name}"),
+                "no placement is about it, so it goes nowhere",
+                repair,
+            ));
         }
     }
     (checks, Some(config))
@@ -193,7 +215,8 @@ fn record(fleet: &FleetRepo, config: &Config) -> Check {
     let spec = &config.fleet.value.spec;
     match Recorded::read(&fleet.repo, &spec.status, &spec.id, None) {
         Err(error) => {
-            let repair = format!("git branch -D {}; the reconciler rebuilds it from the clusters", spec.status.branch);
+            let repair =
+                format!("git branch -D {}; the reconciler rebuilds it from the clusters", spec.status.branch);
             Check::bad(Grade::Fail, "record", error.message, repair)
         }
         Ok(recorded) if !recorded.exists() => {
@@ -210,7 +233,9 @@ fn record(fleet: &FleetRepo, config: &Config) -> Check {
                 Check::bad(Grade::Fail, "record", message, "repair what is said, then: kubectl kcp status")
             }
             None => {
-                let writer = recorded.writer.map_or_else(|| "nobody".into(), |it| format!("{} since {}", it.id, it.since));
+                let writer = recorded
+                    .writer
+                    .map_or_else(|| "nobody".into(), |it| format!("{} since {}", it.id, it.since));
                 Check::ok("record", format!("written by {writer}"))
             }
         },
@@ -233,7 +258,10 @@ async fn clusters(config: &Config, args: &DoctorArgs) -> Result<Vec<Check>, crat
         };
         let (name, options) = (name.clone(), args.connect.options());
         looks.spawn(async move {
-            let look = tokio::time::timeout(DEADLINE, Box::pin(cluster(&name, &context, spec.uid.as_deref(), options)));
+            let look = tokio::time::timeout(
+                DEADLINE,
+                Box::pin(cluster(&name, &context, spec.uid.as_deref(), options)),
+            );
             look.await.unwrap_or_else(|_| {
                 let message = format!("no answer within {} s", DEADLINE.as_secs());
                 let repair = format!("kubectl --context {context} get --raw /readyz");
@@ -248,7 +276,12 @@ async fn clusters(config: &Config, args: &DoctorArgs) -> Result<Vec<Check>, crat
     Ok(checks)
 }
 
-async fn cluster(name: &str, context: &str, recorded: Option<&str>, options: kcp_cluster::ConnectOptions) -> Vec<Check> {
+async fn cluster(
+    name: &str,
+    context: &str,
+    recorded: Option<&str>,
+    options: kcp_cluster::ConnectOptions,
+) -> Vec<Check> {
     let subject = format!("cluster {name}");
     let found = match member::examine(&Connector::new(options), context).await {
         Ok(found) => found,
@@ -262,7 +295,8 @@ async fn cluster(name: &str, context: &str, recorded: Option<&str>, options: kcp
     let mut checks = Vec::new();
     match recorded {
         Some(recorded) if recorded != uid => {
-            let message = format!("context {context} leads to another cluster: UID {uid}, recorded is {recorded}");
+            let message =
+                format!("context {context} leads to another cluster: UID {uid}, recorded is {recorded}");
             let repair = "point the context back; if the cluster was replaced on purpose, change spec.uid of its document";
             checks.push(Check::bad(Grade::Fail, subject.clone(), message, repair));
         }
@@ -278,7 +312,10 @@ async fn cluster(name: &str, context: &str, recorded: Option<&str>, options: kcp
         checks.push(Check::bad(Grade::Fail, subject.clone(), message, "give its user these rights"));
     }
     if checks.is_empty() {
-        checks.push(Check::ok(subject, format!("{}, reachable, identity and rights as they should be", found.identity.version)));
+        checks.push(Check::ok(
+            subject,
+            format!("{}, reachable, identity and rights as they should be", found.identity.version),
+        ));
     }
     checks
 }

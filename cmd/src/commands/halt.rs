@@ -43,8 +43,9 @@ pub(crate) fn run(context: &Context, args: &HaltArgs) -> Outcome {
         && until.epoch_seconds() - now > LONGEST
     {
         let longest = Duration::from_secs(LONGEST.unsigned_abs());
-        return Err(CommandError::usage(format!("a halt lasts {longest} at most"))
-            .hint("what lasts longer belongs into git: kubectl kcp suspend --fleet --reason REASON --until TIME"));
+        return Err(CommandError::usage(format!("a halt lasts {longest} at most")).hint(
+            "what lasts longer belongs into git: kubectl kcp suspend --fleet --reason REASON --until TIME",
+        ));
     }
     let config = context.fleet()?.config()?;
     let fleet = &config.fleet.value;
@@ -60,7 +61,11 @@ pub(crate) fn run(context: &Context, args: &HaltArgs) -> Outcome {
         Some(until) => {
             let reason = args.reason.clone().unwrap_or_else(|| "no reason was given".into());
             file.write(&Halt { until: until.epoch_seconds(), reason }).map_err(failed)?;
-            context.ui.line(format!("fleet {} is halted on this machine until {}", fleet.metadata.name, until.as_str()));
+            context.ui.line(format!(
+                "fleet {} is halted on this machine until {}",
+                fleet.metadata.name,
+                until.as_str()
+            ));
             context.ui.hint("only reading goes on; end it earlier with: kubectl kcp halt --end");
         }
     }

@@ -8,10 +8,10 @@ use kcp_core::config::{self, FLEET_FILE};
 use kcp_git::{Edits, GitCommand, Repo, WorkTree};
 
 use super::Context;
+use crate::diff;
 use crate::edit::{DryRun, Edit, EditArgs, apply};
 use crate::error::{CommandError, Exit, Outcome};
 use crate::repo::{FleetRepo, unusable};
-use crate::diff;
 
 /// Make a repo a fleet: writes kcp.yaml, in a new repo where there is none
 #[derive(Debug, Args)]
@@ -37,7 +37,8 @@ pub(crate) async fn run(context: &Context, args: InitArgs) -> Outcome {
         && wanted != top
     {
         let message = format!("{} is inside the repo {}", dir.display(), top.display());
-        return Err(CommandError::failure(message).hint("a fleet is a whole repo: name its top, or a folder in no repo"));
+        return Err(CommandError::failure(message)
+            .hint("a fleet is a whole repo: name its top, or a folder in no repo"));
     }
     if let Some(repo) = &found
         && let Some(exit) = is_fleet_already(context, repo)?
@@ -48,7 +49,8 @@ pub(crate) async fn run(context: &Context, args: InitArgs) -> Outcome {
         Some(repo) => repo.root().map(Path::to_owned),
         None => Some(dir.map_or_else(|| PathBuf::from("."), Path::to_owned)),
     };
-    let top = top.ok_or_else(|| CommandError::failure("the repo is bare: make a clone a fleet, and push it"))?;
+    let top =
+        top.ok_or_else(|| CommandError::failure("the repo is bare: make a clone a fleet, and push it"))?;
     let name = match args.name {
         Some(name) => name,
         None => default_name(&std::path::absolute(&top).unwrap_or(top.clone())),

@@ -60,8 +60,9 @@ pub(crate) fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     logs::init(match cli.global.verbosity {
         None | Some(0) => quiet,
         Some(1..=3) => "info",
-        Some(4 | 5) => "debug",
-        Some(_) => "trace",
+        // What lies below says so much that nothing else would be seen.
+        Some(4 | 5) => "info,kcp_core=debug,kcp_git=debug,kcp_cluster=debug,kcp_reconciler=debug",
+        Some(_) => "debug",
     });
     let context = Context { ui: Ui::new(), repo: cli.global.repo };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

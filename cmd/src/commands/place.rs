@@ -111,7 +111,8 @@ fn target<'a>(config: &'a Config, args: &PlaceArgs) -> Result<Target<'a>, Comman
         let Some(placement) = config.placement_of(workspace) else { continue };
         let name = &placement.value.metadata.name;
         if args.name.as_ref().is_some_and(|wanted| wanted != name) {
-            let message = format!("the workspace {workspace} belongs to the placement {name}: {}", placement.origin());
+            let message =
+                format!("the workspace {workspace} belongs to the placement {name}: {}", placement.origin());
             return Err(CommandError::failure(message)
                 .hint(format!("leave out --name to edit {name}, or take {workspace} out of it first")));
         }
@@ -127,7 +128,9 @@ fn target<'a>(config: &'a Config, args: &PlaceArgs) -> Result<Target<'a>, Comman
         };
         return Ok(config.placements.get(only).map_or_else(|| Target::Create(only.clone()), Target::Edit));
     };
-    if let Some((other, second)) = claiming.iter().find(|(_, it)| it.value.metadata.name != placement.value.metadata.name) {
+    if let Some((other, second)) =
+        claiming.iter().find(|(_, it)| it.value.metadata.name != placement.value.metadata.name)
+    {
         let message = format!(
             "two placements claim them: {first} belongs to {} ({}), {other} to {} ({})",
             placement.value.metadata.name,
@@ -148,7 +151,9 @@ fn created(
     selector: Option<&LabelSelector>,
 ) -> Result<Edits, CommandError> {
     if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
-        return Err(CommandError::usage(format!("{name:?}: not a name of a placement")).hint("write it like web"));
+        return Err(
+            CommandError::usage(format!("{name:?}: not a name of a placement")).hint("write it like web")
+        );
     }
     let file = format!("{}/{name}.yaml", config.fleet.value.spec.paths.placements);
     if fleet.root()?.join(&file).exists() {
@@ -185,8 +190,10 @@ fn edited(
         }
     } else if let Some(workspace) = missing.first().filter(|_| args.name.is_some()) {
         // Those that its labels choose are claimed already, and only a named placement can be one that does not.
-        let message = format!("the placement {name} chooses workspaces by label, and may not choose {workspace}");
-        return Err(CommandError::failure(message).hint("label the workspace in its workspace.yaml, or use another placement"));
+        let message =
+            format!("the placement {name} chooses workspaces by label, and may not choose {workspace}");
+        return Err(CommandError::failure(message)
+            .hint("label the workspace in its workspace.yaml, or use another placement"));
     }
     document.set(&path(["spec", "clusters"]), &args.count())?;
     if let Some(selector) = selector {

@@ -52,7 +52,9 @@ pub(crate) fn run(context: &Context, args: &RenderArgs) -> Outcome {
     let what = args.what.as_deref().unwrap_or(Path::new("."));
     let name = what.to_str().filter(|text| !text.starts_with('.') && !text.contains(['/', '\\']));
     if let (None, Some(_)) = (name, &args.cluster) {
-        return Err(CommandError::usage("--cluster is for workspaces").hint("name the workspace instead of a folder"));
+        return Err(
+            CommandError::usage("--cluster is for workspaces").hint("name the workspace instead of a folder")
+        );
     }
     // A name is first that of a workspace; a folder of the same name is meant by ./NAME.
     if let Some(name) = name {
@@ -107,7 +109,13 @@ fn folder(context: &Context, args: &RenderArgs, dir: &Path) -> Outcome {
     Ok(Exit::Yes)
 }
 
-fn workspace(context: &Context, args: &RenderArgs, fleet: &FleetRepo, config: &Config, name: &str) -> Outcome {
+fn workspace(
+    context: &Context,
+    args: &RenderArgs,
+    fleet: &FleetRepo,
+    config: &Config,
+    name: &str,
+) -> Outcome {
     let files = fleet.files()?;
     let rendered =
         render::render(&files, config, name).map_err(|found| findings("the manifests have", &found))?;
@@ -120,7 +128,9 @@ fn workspace(context: &Context, args: &RenderArgs, fleet: &FleetRepo, config: &C
                 _ => {
                     let names: Vec<&str> = rendered.variants.keys().map(String::as_str).collect();
                     let message = format!("{name} has more than one variant: {}", names.join(", "));
-                    return Err(CommandError::usage(message).hint("--cluster NAME shows what that cluster gets"));
+                    return Err(
+                        CommandError::usage(message).hint("--cluster NAME shows what that cluster gets")
+                    );
                 }
             }
         }
@@ -161,8 +171,15 @@ fn for_cluster(
     let (placement_name, policy) = placement
         .map_or(("", "default"), |it| (it.value.metadata.name.as_str(), it.value.spec.policy_name.as_str()));
     let part_of = applyset::set_id(&spec.id, name);
-    let bundle =
-        render::bundle(variant, workspace, placement_name, config.policy(policy), &known_scopes, &part_of, "");
+    let bundle = render::bundle(
+        variant,
+        workspace,
+        placement_name,
+        config.policy(policy),
+        &known_scopes,
+        &part_of,
+        "(working tree)",
+    );
     for problem in &bundle.problems {
         let place = problem.origin.as_ref().map(|origin| format!("{origin}: ")).unwrap_or_default();
         context.ui.note(format!("left out: {place}{}", problem.message));
@@ -178,7 +195,9 @@ fn mask(object: &mut Value) -> bool {
     }
     let mut masked = false;
     for field in ["data", "stringData"] {
-        for value in object.get_mut(field).and_then(Value::as_object_mut).into_iter().flat_map(|it| it.values_mut()) {
+        for value in
+            object.get_mut(field).and_then(Value::as_object_mut).into_iter().flat_map(|it| it.values_mut())
+        {
             *value = MASK.into();
             masked = true;
         }

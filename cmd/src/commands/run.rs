@@ -8,6 +8,7 @@ use kcp_reconciler::{Once, signal};
 
 use super::Context;
 use crate::error::{CommandError, Exit, Outcome};
+use crate::member::own_kubeconfig;
 use crate::ui::{Text, Tone};
 
 /// Run the reconciler here: keep the clusters as the repo says, until Ctrl-C
@@ -34,9 +35,13 @@ pub(crate) struct RunCommand {
 pub(crate) async fn run(context: &Context, args: RunCommand) -> Outcome {
     let fleet = context.fleet()?;
     let location = fleet.location().to_str().ok_or_else(|| {
-        CommandError::failure(format!("{}: the path of the repo is not UTF-8 text", fleet.location().display()))
+        CommandError::failure(format!(
+            "{}: the path of the repo is not UTF-8 text",
+            fleet.location().display()
+        ))
     })?;
-    let builder = args.run.builder(location, args.kubeconfig);
+    let connect = own_kubeconfig(args.kubeconfig.clone(), args.run.allow_insecure_clusters);
+    let builder = args.run.builder(location, args.kubeconfig).connect(connect);
     if args.once {
         let once = builder.run_once(args.timeout.to_std(), signal::terminated()).await?;
         return Ok(report(context, &once, args.timeout));
@@ -57,17 +62,23 @@ pub(super) fn report(context: &Context, once: &Once, limit: Duration) -> Exit {
     }
     let plan = engine.plan();
     for hold in &plan.holds {
-        ui.line(Text::toned(Tone::Warn, "held: ").and(Tone::Plain, format!("{}: {}", hold.subject, hold.message)));
+        ui.line(
+            Text::toned(Tone::Warn, "held: ").and(Tone::Plain, format!("{}: {}", hold.subject, hold.message)),
+        );
     }
     for problem in &plan.problems {
-        let workspace = problem.workspace.as_ref().map_or_else(String::new, |name| format!("workspace {name}: "));
-        ui.line(Text::toned(Tone::Bad, "problem: ").and(Tone::Plain, format!("{workspace}{}", problem.message)));
+        let workspace =
+            problem.workspace.as_ref().map_or_else(String::new, |name| format!("workspace {name}: "));
+        ui.line(
+            Text::toned(Tone::Bad, "problem: ").and(Tone::Plain, format!("{workspace}{}", problem.message)),
+        );
     }
     if !once.settled {
         ui.note(format!("not everything was done within {limit}; run it again, or see: kubectl kcp status"));
         return Exit::Timeout;
     }
-    let members: usize = plan.clusters.values().flat_map(|it| it.sets.values()).map(|set| set.unchanged).sum();
+    let members: usize =
+        plan.clusters.values().flat_map(|it| it.sets.values()).map(|set| set.unchanged).sum();
     ui.line(format!("done: {members} objects are as they should be"));
     if lost || !plan.holds.is_empty() || !plan.problems.is_empty() { Exit::No } else { Exit::Yes }
 }

@@ -69,11 +69,15 @@ impl Subject {
     pub(crate) fn open(&self, fleet: &FleetRepo, config: &Config) -> Result<Editing, CommandError> {
         let files = fleet.files()?;
         match (&self.cluster, &self.placement) {
-            (Some(name), _) => Editing::open(&files, known("cluster", name, &config.clusters)?, Kind::Cluster, name),
+            (Some(name), _) => {
+                Editing::open(&files, known("cluster", name, &config.clusters)?, Kind::Cluster, name)
+            }
             (None, Some(name)) => {
                 Editing::open(&files, known("placement", name, &config.placements)?, Kind::Placement, name)
             }
-            (None, None) => Editing::open(&files, &config.fleet, Kind::Fleet, &config.fleet.value.metadata.name),
+            (None, None) => {
+                Editing::open(&files, &config.fleet, Kind::Fleet, &config.fleet.value.metadata.name)
+            }
         }
     }
 }
@@ -88,7 +92,8 @@ pub(crate) async fn run(context: &Context, args: SuspendArgs) -> Outcome {
     let config = fleet.config()?;
     args.subject.suspensions(&config)?;
     let mut document = args.subject.open(&fleet, &config)?;
-    let suspension = Suspension { clusters: Vec::new(), reason: Some(args.reason.clone()), until: until.clone() };
+    let suspension =
+        Suspension { clusters: Vec::new(), reason: Some(args.reason.clone()), until: until.clone() };
     document.push(&path(["spec", "suspend"]), &json!(suspension))?;
     let edit = Edit {
         files: document.finish().into_iter().collect(),

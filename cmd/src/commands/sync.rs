@@ -8,6 +8,7 @@ use kcp_reconciler::{Scope, signal};
 use super::Context;
 use super::run::report;
 use crate::error::{CommandError, Outcome};
+use crate::member::own_kubeconfig;
 use crate::members::known;
 
 /// Bring one cluster up to date, once; also one of mode None
@@ -31,9 +32,14 @@ pub(crate) async fn run(context: &Context, args: SyncArgs) -> Outcome {
     let fleet = context.fleet()?;
     known("cluster", &args.cluster, &fleet.config()?.clusters)?;
     let location = fleet.location().to_str().ok_or_else(|| {
-        CommandError::failure(format!("{}: the path of the repo is not UTF-8 text", fleet.location().display()))
+        CommandError::failure(format!(
+            "{}: the path of the repo is not UTF-8 text",
+            fleet.location().display()
+        ))
     })?;
-    let builder = args.run.builder(location, args.kubeconfig).scope(Scope::Cluster(args.cluster));
+    let connect = own_kubeconfig(args.kubeconfig.clone(), args.run.allow_insecure_clusters);
+    let builder =
+        args.run.builder(location, args.kubeconfig).connect(connect).scope(Scope::Cluster(args.cluster));
     let once = builder.run_once(args.timeout.to_std(), signal::terminated()).await?;
     Ok(report(context, &once, args.timeout))
 }

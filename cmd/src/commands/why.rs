@@ -65,8 +65,12 @@ pub(crate) async fn run(context: &Context, args: WhyArgs) -> Outcome {
         answer.rows.retain(|row| chosen.as_ref().is_none_or(|chosen| chosen.contains(&row.cluster)));
     }
     match args.output {
-        Some(DataOutput::Json) => return context.ui.json(&json!({ "source": ahead.source, "answers": answers })),
-        Some(DataOutput::Yaml) => return context.ui.yaml(&json!({ "source": ahead.source, "answers": answers })),
+        Some(DataOutput::Json) => {
+            return context.ui.json(&json!({ "source": ahead.source, "answers": answers }));
+        }
+        Some(DataOutput::Yaml) => {
+            return context.ui.yaml(&json!({ "source": ahead.source, "answers": answers }));
+        }
         None => {}
     }
     for note in &ahead.notes {
@@ -94,18 +98,22 @@ fn in_force(fleet: &FleetRepo) -> Result<Option<String>, CommandError> {
 fn subjects(ahead: &Ahead, what: &str, namespace: Option<&str>) -> Result<Vec<Subject>, CommandError> {
     let Some((kind, name)) = what.split_once('/') else {
         let units = ahead.plan.units.keys().map(|unit| unit.workspace.as_str());
-        let known: Vec<&str> = units.chain(ahead.world.desired.workspaces.keys().map(String::as_str)).collect();
+        let known: Vec<&str> =
+            units.chain(ahead.world.desired.workspaces.keys().map(String::as_str)).collect();
         return if known.contains(&what) {
             Ok(vec![Subject::Workspace(what.to_owned())])
         } else {
-            Err(CommandError::unknown("workspace", what, known).hint("an object is named as KIND/NAME, as in deployment/web"))
+            Err(CommandError::unknown("workspace", what, known)
+                .hint("an object is named as KIND/NAME, as in deployment/web"))
         };
     };
     let found = explain::find(&ahead.world, &ahead.plan, kind, namespace, name);
     if found.is_empty() {
         let place = namespace.map_or_else(String::new, |it| format!(" in namespace {it}"));
-        return Err(CommandError::failure(format!("no workspace has {what}{place}, and no cluster of the fleet has it from one"))
-            .hint(format!("looked at: {}", ahead.source)));
+        return Err(CommandError::failure(format!(
+            "no workspace has {what}{place}, and no cluster of the fleet has it from one"
+        ))
+        .hint(format!("looked at: {}", ahead.source)));
     }
     Ok(found.into_iter().map(Subject::Object).collect())
 }
@@ -116,16 +124,21 @@ fn show(context: &Context, ahead: &Ahead, answer: &Explanation) {
         Some(object) => format!("{object} of workspace {}", answer.workspace),
         None => format!("Workspace {}", answer.workspace),
     };
-    let placement = answer.placement.as_ref().map_or_else(|| ", no placement".into(), |it| format!(", placement {it}"));
+    let placement =
+        answer.placement.as_ref().map_or_else(|| ", no placement".into(), |it| format!(", placement {it}"));
     let origin = answer.origin.as_ref().map_or_else(String::new, |it| format!(", {it}"));
     ui.line(
-        Text::toned(Tone::Bold, subject).and(Tone::Plain, format!("{placement}{origin} ({})", brief(&ahead.source))),
+        Text::toned(Tone::Bold, subject)
+            .and(Tone::Plain, format!("{placement}{origin} ({})", brief(&ahead.source))),
     );
     for line in answer.unplaced.iter().chain(&answer.movement).chain(&answer.problems) {
         ui.line(line.as_str());
     }
     for hold in &answer.holds {
-        ui.line(Text::toned(Tone::Warn, format!("held ({}): ", hold.reason)).and(Tone::Plain, hold.message.clone()));
+        ui.line(
+            Text::toned(Tone::Warn, format!("held ({}): ", hold.reason))
+                .and(Tone::Plain, hold.message.clone()),
+        );
     }
     let mut table = Table::new(["CLUSTER", "ROLE", "REASON", "WHY", "STATE", "DETAIL"]);
     let mut rows: Vec<_> = answer.rows.iter().collect();

@@ -64,7 +64,9 @@ pub(crate) async fn run(context: &Context, command: WorkspaceCommand) -> Outcome
             .hint("edit its files, or choose another name"));
     }
     if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
-        return Err(CommandError::usage(format!("{name:?}: not a name of a workspace")).hint("write it like web"));
+        return Err(
+            CommandError::usage(format!("{name:?}: not a name of a workspace")).hint("write it like web")
+        );
     }
     let dir = format!("{}/{name}", config.fleet.value.spec.paths.workspaces);
     let mut copied = Copied { dir: dir.clone(), files: Edits::new(), bytes: 0 };
@@ -77,7 +79,8 @@ pub(crate) async fn run(context: &Context, command: WorkspaceCommand) -> Outcome
     if wanted {
         if files.contains_key(&document) {
             let message = format!("the files hold a {WORKSPACE_FILE} already");
-            return Err(CommandError::failure(message).hint("write namespace and labels there, and leave out --namespace and --label"));
+            return Err(CommandError::failure(message)
+                .hint("write namespace and labels there, and leave out --namespace and --label"));
         }
         files.insert(document, Some(workspace_document(&args)));
     }
@@ -94,7 +97,8 @@ pub(crate) async fn run(context: &Context, command: WorkspaceCommand) -> Outcome
 fn workspace_document(args: &AddArgs) -> Vec<u8> {
     let mut metadata = json!({ "name": args.name });
     if !args.labels.is_empty() {
-        metadata["labels"] = args.labels.iter().map(|(key, value)| (key.clone(), json!(value))).collect::<Map<_, _>>().into();
+        metadata["labels"] =
+            args.labels.iter().map(|(key, value)| (key.clone(), json!(value))).collect::<Map<_, _>>().into();
     }
     let mut spec = Map::new();
     if let Some(namespace) = &args.namespace {
@@ -148,7 +152,8 @@ impl Copied {
             let message = format!("{shown}: manifests from the network are not taken");
             return Err(CommandError::usage(message).hint("fetch the file first, and look at it"));
         }
-        let meta = fs::metadata(path).map_err(|error| CommandError::failure(format!("{shown}: cannot be read: {error}")))?;
+        let meta = fs::metadata(path)
+            .map_err(|error| CommandError::failure(format!("{shown}: cannot be read: {error}")))?;
         if meta.is_dir() {
             return self.folder(path, "", 0);
         }
@@ -160,16 +165,25 @@ impl Copied {
 
     /// The content of a folder, without hidden files.
     fn folder(&mut self, dir: &Path, below: &str, depth: usize) -> Result<(), CommandError> {
-        let failed = |error: std::io::Error| CommandError::failure(format!("{}: cannot be read: {error}", dir.display()));
+        let failed = |error: std::io::Error| {
+            CommandError::failure(format!("{}: cannot be read: {error}", dir.display()))
+        };
         if depth > MAX_DEPTH {
-            return Err(CommandError::failure(format!("{}: more than {MAX_DEPTH} folders inside each other", dir.display())));
+            return Err(CommandError::failure(format!(
+                "{}: more than {MAX_DEPTH} folders inside each other",
+                dir.display()
+            )));
         }
-        let mut entries: Vec<_> = fs::read_dir(dir).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
+        let mut entries: Vec<_> =
+            fs::read_dir(dir).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name();
             let Some(name) = name.to_str() else {
-                return Err(CommandError::failure(format!("{}: its name is not UTF-8 text", entry.path().display())));
+                return Err(CommandError::failure(format!(
+                    "{}: its name is not UTF-8 text",
+                    entry.path().display()
+                )));
             };
             if name.starts_with('.') {
                 continue;
@@ -191,7 +205,8 @@ impl Copied {
 
     fn file(&mut self, path: &Path, name: &str) -> Result<(), CommandError> {
         let shown = path.display().to_string();
-        let failed = |error: std::io::Error| CommandError::failure(format!("{shown}: cannot be read: {error}"));
+        let failed =
+            |error: std::io::Error| CommandError::failure(format!("{shown}: cannot be read: {error}"));
         if !fs::metadata(path).map_err(failed)?.is_file() {
             return Err(CommandError::failure(format!("{shown}: is not a regular file")));
         }
@@ -207,11 +222,15 @@ impl Copied {
         self.bytes += content.len() as u64;
         if self.bytes > MAX_BYTES || self.files.len() >= MAX_FILES {
             let message = format!("{shown}: more than {MAX_FILES} files or {} MiB in all", MAX_BYTES >> 20);
-            return Err(CommandError::failure(message).hint("a workspace holds manifests; leave everything else out"));
+            return Err(
+                CommandError::failure(message).hint("a workspace holds manifests; leave everything else out")
+            );
         }
         if self.files.insert(format!("{}/{name}", self.dir), Some(content)).is_some() {
             let message = format!("{shown}: another file of the name {name} was given before");
-            return Err(CommandError::usage(message).hint("rename one of them, or give the folder they are in"));
+            return Err(
+                CommandError::usage(message).hint("rename one of them, or give the folder they are in")
+            );
         }
         Ok(())
     }

@@ -58,15 +58,11 @@ impl CallError {
         }
     }
 
-    /// Whether the cluster as a whole cannot be worked with: unreachable, too slow, failing, or refusing the
-    /// credentials. Other errors are about what was asked.
+    /// Whether the cluster as a whole cannot be worked with: it cannot be reached, or refuses the credentials. All
+    /// else may be about what was asked only: an aggregated API or a webhook that is down answers 5xx, or too late.
     #[must_use]
     pub fn is_loss(&self) -> bool {
-        match self {
-            Self::Timeout { .. } | Self::Broken(_) => true,
-            Self::Status(status) => status.code == 401 || (status.code >= 502 && status.code <= 504),
-            Self::Unreadable(_) | Self::TooLarge => false,
-        }
+        matches!(self, Self::Broken(_)) || self.code() == Some(401)
     }
 }
 
@@ -233,6 +229,8 @@ impl Cluster {
         let answer = answer_of(result.as_ref().err());
         self.inner.metrics.count(verb, answer);
         match answer {
+            // A kind whose storage is just being set up is no overload of the server.
+            Answer::Throttled if verb == Verb::List && result.as_ref().is_err_and(is_starting) => {}
             Answer::Throttled | Answer::Unavailable | Answer::Timeout => permit.slow_down(retry_after),
             Answer::Broken => {}
             _ => permit.went_well(),
@@ -275,8 +273,16 @@ impl Cluster {
             None => Body::empty(),
         };
         let request = request.body(body).map_err(|error| CallError::Unreadable(error.to_string()))?;
-        self.inner.client.send(request).await.map_err(|error| CallError::Broken(chain(&error)))
+        self.inner.client.send(request).await.map_err(|error| match error {
+            // Its own text is only a wrapping.
+            kube::Error::Service(error) => CallError::Broken(chain(error.as_ref())),
+            error => CallError::Broken(chain(&error)),
+        })
     }
+}
+
+fn is_starting(error: &CallError) -> bool {
+    matches!(error, CallError::Status(status) if status.message.contains("initializing"))
 }
 
 fn answer_of(error: Option<&CallError>) -> Answer {

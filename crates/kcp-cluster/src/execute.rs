@@ -12,7 +12,6 @@ use kcp_core::object::{ContentHash, GroupKind, ObjectKey};
 use kcp_core::observe::{Observation, Outcome, stored_key};
 use kcp_core::plan::{ApplyAction, DeleteAction, SetPlan};
 use kcp_core::render::phase;
-use kcp_core::world::ParentFacts;
 use serde_json::Value;
 
 use crate::call::{Call, JSON};
@@ -173,11 +172,6 @@ impl Session {
         }
         self.tell_outcome(run.workspace, step.key(), step.hash(), outcome.clone()).await;
         Some((step, outcome))
-    }
-
-    async fn tell_parent(&self, workspace: &str, parent: Option<ParentFacts>) {
-        let (workspace, parent) = (workspace.to_owned(), parent.map(Box::new));
-        self.sink.send(Observation::Parent { workspace, parent }).await;
     }
 
     /// Waits until new CRDs are established and their kinds are discovered; what is not by then fails by itself.

@@ -17,7 +17,7 @@ use crate::metrics::Verb;
 use crate::parent::APPLY;
 use crate::path::{Endpoint, NotServed, with_query};
 use crate::reduce;
-use crate::session::Session;
+use crate::session::{Dirty, Session};
 
 /// How often an action starts over because the object became another one meanwhile.
 const ROUNDS: usize = 3;
@@ -203,7 +203,8 @@ impl Session {
             || reduce::part_of(&object).is_none()
             || reduce::reduce(&object).controlled
         {
-            self.mark_dirty(key.clone(), reduce::applied_version(&object).map(str::to_owned));
+            let applied_version = reduce::applied_version(&object).map(str::to_owned);
+            self.mark_dirty(key.clone(), Dirty { applied_version, version: String::new() });
             return Ok(Outcome::Replaced.into());
         }
         let propagation = match action.propagation {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::{StreamExt, TryStreamExt};
-use kcp_api::{ANNOTATION_WORKSPACE, Reason};
+use kcp_api::Reason;
 use kcp_core::applyset::{self, PARENT_NAMESPACE, PART_OF_LABEL};
 use kcp_core::object::{GroupKind, ObjectKey};
 use kcp_core::world::{ApiFacts, ObservedObject, ObservedSet, ParentFacts};
@@ -56,8 +56,8 @@ pub(crate) struct Members {
 pub(crate) struct Parents {
     pub(crate) version: String,
     pub(crate) sets: BTreeMap<String, ParentFacts>,
-    /// Parents that cannot be read: their workspace, if they say it, and what is wrong.
-    pub(crate) broken: Vec<(Option<String>, String)>,
+    /// Parents that cannot be read: their workspace or else their name, and what is wrong.
+    pub(crate) broken: BTreeMap<String, String>,
 }
 
 /// Everything of a fleet on a cluster.
@@ -65,6 +65,7 @@ pub(crate) struct Parents {
 pub(crate) struct Observed {
     pub(crate) sets: BTreeMap<String, ObservedSet>,
     pub(crate) complete: bool,
+    pub(crate) parent_errors: BTreeMap<String, String>,
     /// Where watches go on, by kind.
     pub(crate) versions: BTreeMap<GroupKind, String>,
     pub(crate) parents_version: String,
@@ -84,12 +85,10 @@ pub(crate) async fn observe(
         parents_version: parents.version,
         ..Observed::default()
     };
-    for (workspace, message) in parents.broken {
-        tracing::warn!(cluster = cluster.name(), ?workspace, %message, "a parent cannot be read");
-        if let Some(workspace) = workspace {
-            observed.sets.entry(workspace).or_default().unlisted.insert("parent".to_owned(), message);
-        }
+    for (parent, message) in &parents.broken {
+        tracing::warn!(cluster = cluster.name(), parent, message, "a parent cannot be read");
     }
+    observed.parent_errors = parents.broken;
     for (workspace, parent) in parents.sets {
         observed.sets.insert(workspace, ObservedSet { parent, ..ObservedSet::default() });
     }
@@ -154,9 +153,8 @@ pub(crate) async fn parents(cluster: &Cluster, fleet_id: &str) -> Result<Parents
             parents.sets.insert(workspace, facts);
         }
         Err(message) => {
-            let annotations = parent.get("metadata").and_then(|metadata| metadata.get("annotations"));
-            let workspace = annotations.and_then(|annotations| annotations.get(ANNOTATION_WORKSPACE)?.as_str());
-            parents.broken.push((workspace.map(str::to_owned), message));
+            let named = reduce::workspace(parent).map(str::to_owned);
+            parents.broken.insert(named.unwrap_or_else(|| reduce::key("", "Secret", parent).name), message);
         }
     };
     parents.version = pages(cluster, |parameters| parents_path(parameters, fleet_id), |page| {
@@ -194,7 +192,12 @@ pub(crate) async fn list(
             objects.clear();
             elsewhere.clear();
         }
-        Page::Item(object) => {
+        Page::Item(mut object) => {
+            // Items of a list leave out what the list says.
+            if let Value::Object(map) = &mut object {
+                map.entry("apiVersion").or_insert_with(|| endpoint.api_version.as_str().into());
+                map.entry("kind").or_insert_with(|| kind.kind.as_str().into());
+            }
             let Some(id) = reduce::part_of(&object) else { return };
             let key = reduce::key(&kind.group, &kind.kind, &object);
             match reduce::applied_version(&object) {

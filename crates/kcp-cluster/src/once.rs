@@ -50,6 +50,7 @@ pub async fn observe_once(
             Observation::View(Box::new(ClusterView {
                 sets: observed.sets,
                 complete: observed.complete,
+                parent_errors: observed.parent_errors,
                 ..view.clone()
             })),
             since,

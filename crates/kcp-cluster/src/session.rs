@@ -1,13 +1,13 @@
 //! What all tasks of one connection share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use kcp_core::applyset;
 use kcp_core::object::{ContentHash, ObjectKey};
 use kcp_core::observe::{Observation, Outcome};
-use kcp_core::world::ApiFacts;
+use kcp_core::world::{ApiFacts, ParentFacts};
 use tokio::sync::{Notify, mpsc};
 
 use crate::call::Cluster;
@@ -41,6 +41,15 @@ impl Sink {
     }
 }
 
+/// Why an object is to be read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Dirty {
+    /// The apiVersion it was applied in: only then do its managedFields fit its fields.
+    pub(crate) applied_version: Option<String>,
+    /// The resource version that is new; if it is known by then, nothing needs to be read. Empty: it is read anyhow.
+    pub(crate) version: String,
+}
+
 /// One connection and what is known by it.
 pub(crate) struct Session {
     pub(crate) cluster: Cluster,
@@ -56,7 +65,9 @@ pub(crate) struct Session {
     pub(crate) api_changed: Notify,
     /// Workspaces of the fleet, by the id of their set.
     workspaces: Mutex<BTreeMap<String, String>>,
-    dirty: Mutex<BTreeSet<(ObjectKey, Option<String>)>>,
+    /// Resource versions of the parents, as last told.
+    parents: Mutex<BTreeMap<String, String>>,
+    dirty: Mutex<BTreeMap<ObjectKey, Dirty>>,
     /// Rung when something became dirty.
     pub(crate) dirtied: Notify,
 }
@@ -85,7 +96,8 @@ impl Session {
             api: RwLock::new(Arc::new(api)),
             api_changed: Notify::new(),
             workspaces: Mutex::new(BTreeMap::new()),
-            dirty: Mutex::new(BTreeSet::new()),
+            parents: Mutex::new(BTreeMap::new()),
+            dirty: Mutex::new(BTreeMap::new()),
             dirtied: Notify::new(),
         }
     }
@@ -135,14 +147,28 @@ impl Session {
         self.workspaces.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
-    /// The object is to be read, in the version it was applied in.
-    pub(crate) fn mark_dirty(&self, key: ObjectKey, applied_version: Option<String>) {
-        self.dirty.lock().unwrap_or_else(PoisonError::into_inner).insert((key, applied_version));
+    /// Tells what a parent says now.
+    pub(crate) async fn tell_parent(&self, workspace: &str, parent: Option<ParentFacts>) {
+        let version = parent.as_ref().map(|parent| parent.resource_version.clone()).unwrap_or_default();
+        self.parents.lock().unwrap_or_else(PoisonError::into_inner).insert(workspace.to_owned(), version);
+        let (workspace, parent) = (workspace.to_owned(), parent.map(Box::new));
+        self.sink.send(Observation::Parent { workspace, parent }).await;
+    }
+
+    /// Whether this version of a parent was told.
+    pub(crate) fn told_parent(&self, workspace: &str, version: &str) -> bool {
+        let parents = self.parents.lock().unwrap_or_else(PoisonError::into_inner);
+        parents.get(workspace).is_some_and(|told| told == version)
+    }
+
+    /// The object is to be read.
+    pub(crate) fn mark_dirty(&self, key: ObjectKey, dirty: Dirty) {
+        self.dirty.lock().unwrap_or_else(PoisonError::into_inner).insert(key, dirty);
         self.dirtied.notify_one();
     }
 
     /// Everything that is to be read.
-    pub(crate) fn take_dirty(&self) -> BTreeSet<(ObjectKey, Option<String>)> {
+    pub(crate) fn take_dirty(&self) -> BTreeMap<ObjectKey, Dirty> {
         std::mem::take(&mut *self.dirty.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

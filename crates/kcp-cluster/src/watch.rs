@@ -24,12 +24,12 @@ use crate::observe::{self, ListError};
 use crate::parent::Parent;
 use crate::path::{Endpoint, NotServed, with_query};
 use crate::reduce;
-use crate::session::Session;
+use crate::session::{Dirty, Session};
 
 /// Reads of changed objects at once.
 const READS_AT_ONCE: usize = 4;
-/// How long a kind that cannot be listed (no rights, not served) is left alone.
-const UNLISTED_PAUSE: Duration = Duration::from_secs(60);
+/// How long a kind that is not served is left alone, unless discovery finds something new.
+const NOT_SERVED_PAUSE: Duration = Duration::from_secs(600);
 
 /// A watch that ends by itself within this time ended at once.
 const SHORT: Duration = Duration::from_secs(1);
@@ -101,7 +101,7 @@ pub(crate) async fn run(
         let end = match from {
             Ok(Some(from)) => follow(&session, &target, from, &mut version, &mut failures, &reports).await,
             Ok(None) => {
-                pause(&session, &target, None, &reports).await;
+                pause(&session, &target, None, &reports, NOT_SERVED_PAUSE).await;
                 continue;
             }
             Err(error) => Err(error),
@@ -124,14 +124,14 @@ pub(crate) async fn run(
             Ok(End::Failed(error)) | Err(ListError::Call(error)) => error,
             Err(ListError::Unknown(message)) => {
                 version = None;
-                pause(&session, &target, Some(message), &reports).await;
+                pause(&session, &target, Some(message), &reports, backoff.next()).await;
                 continue;
             }
         };
-        // No rights, or no such kind: that concerns this kind only.
-        if error.code().is_some_and(|code| (400..500).contains(&code) && !matches!(code, 401 | 408 | 429)) {
+        // No rights, no such kind, its own server is down: that concerns this kind only.
+        if !error.is_loss() && target != Target::Parents {
             version = None;
-            pause(&session, &target, Some(error.to_string()), &reports).await;
+            pause(&session, &target, Some(error.to_string()), &reports, backoff.next()).await;
             continue;
         }
         failures += 1;
@@ -144,7 +144,14 @@ pub(crate) async fn run(
 }
 
 /// The kind is not served, or cannot be read for now: then its members are unknown until it can be listed again.
-async fn pause(session: &Session, target: &Target, message: Option<String>, reports: &mpsc::Sender<Report>) {
+async fn pause(
+    session: &Session,
+    target: &Target,
+    message: Option<String>,
+    reports: &mpsc::Sender<Report>,
+    wait: Duration,
+) {
+    let api_changed = session.api_changed.notified();
     if let Some(message) = message {
         tracing::warn!(cluster = session.cluster.name(), ?target, %message, "cannot be watched");
         if let Target::Members(kind) = target {
@@ -153,8 +160,8 @@ async fn pause(session: &Session, target: &Target, message: Option<String>, repo
     }
     let _ = reports.send(Report::Up(target.clone())).await;
     tokio::select! {
-        () = tokio::time::sleep(UNLISTED_PAUSE) => {}
-        () = session.api_changed.notified() => {}
+        () = tokio::time::sleep(wait) => {}
+        () = api_changed => {}
     }
 }
 
@@ -178,6 +185,9 @@ async fn relist(
         }
         Target::Parents => {
             let parents = observe::parents(&session.cluster, &session.fleet_id).await.map_err(ListError::Call)?;
+            for (workspace, message) in parents.broken {
+                session.sink.send(Observation::ParentUnreadable { workspace, message }).await;
+            }
             for (workspace, parent) in parents.sets {
                 tell_parent(session, workspace, Some(parent), reports).await;
             }
@@ -210,7 +220,7 @@ async fn tell_parent(
         session.knows_workspace(&workspace);
         let _ = reports.send(Report::Kinds(parent.group_kinds.clone())).await;
     }
-    session.sink.send(Observation::Parent { workspace, parent: parent.map(Box::new) }).await;
+    session.tell_parent(&workspace, parent).await;
 }
 
 fn path(session: &Session, target: &Target, version: &str) -> Result<String, ListError> {
@@ -298,18 +308,27 @@ async fn changed(session: &Session, target: &Target, object: &Value, reports: &m
     match target {
         Target::Members(kind) => {
             let key = reduce::key(&kind.group, &kind.kind, object);
-            if !session.memory.knows(&key, &reduce::resource_version(object)) {
-                session.mark_dirty(key, reduce::applied_version(object).map(str::to_owned));
+            let version = reduce::resource_version(object);
+            if !session.memory.knows(&key, &version) {
+                let applied_version = reduce::applied_version(object).map(str::to_owned);
+                session.mark_dirty(key, Dirty { applied_version, version });
             }
         }
         Target::Parents => {
             // Its facts are in its annotations and its data: read it whole.
             if let Some(workspace) = reduce::workspace(object) {
+                // The answer to our own write may be on its way.
+                tokio::time::sleep(session.timing.settle).await;
+                if session.told_parent(workspace, &reduce::resource_version(object)) {
+                    return;
+                }
                 let cluster = &session.cluster;
                 match (Parent { cluster, fleet_id: &session.fleet_id, workspace }).read().await {
                     Ok(facts) => tell_parent(session, workspace.to_owned(), facts, reports).await,
                     Err(error) => {
                         tracing::warn!(cluster = cluster.name(), workspace, %error, "a parent cannot be read");
+                        let (workspace, message) = (workspace.to_owned(), error.to_string());
+                        session.sink.send(Observation::ParentUnreadable { workspace, message }).await;
                     }
                 }
             }
@@ -352,13 +371,17 @@ pub(crate) async fn read_dirty(session: Arc<Session>) {
         }
         let session = &session;
         futures::stream::iter(dirty)
-            .for_each_concurrent(READS_AT_ONCE, |(key, version)| read_one(session, key, version))
+            .for_each_concurrent(READS_AT_ONCE, |(key, dirty)| read_one(session, key, dirty))
             .await;
     }
 }
 
-async fn read_one(session: &Session, key: ObjectKey, version: Option<String>) {
-    let found = observe::get(&session.cluster, &session.api(), &key, version.as_deref()).await;
+async fn read_one(session: &Session, key: ObjectKey, dirty: Dirty) {
+    if session.memory.knows(&key, &dirty.version) {
+        return;
+    }
+    let version = dirty.applied_version.as_deref();
+    let found = observe::get(&session.cluster, &session.api(), &key, version).await;
     let (workspace, object) = match found {
         Ok(Some((id, object))) => {
             session.memory.saw(&key, &object);
@@ -370,7 +393,7 @@ async fn read_one(session: &Session, key: ObjectKey, version: Option<String>) {
         Err(error) => {
             tracing::debug!(cluster = session.cluster.name(), %key, %error, "a changed object could not be read");
             tokio::time::sleep(session.timing.backoff).await;
-            session.mark_dirty(key, version);
+            session.mark_dirty(key, dirty);
             return;
         }
     };

@@ -7,6 +7,7 @@ pub mod applyset;
 pub mod config;
 pub mod explain;
 pub mod health;
+mod keyed;
 pub mod object;
 pub mod observe;
 pub mod plan;

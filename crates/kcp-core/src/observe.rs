@@ -63,6 +63,13 @@ pub enum Observation {
         /// What it says now.
         parent: Option<Box<ParentFacts>>,
     },
+    /// A parent says something that we would not write: what is in its set is unknown.
+    ParentUnreadable {
+        /// Its workspace, or its name where it does not tell.
+        workspace: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// One action of a plan is done or failed.
     Outcome {
         /// The workspace of the action.
@@ -143,6 +150,15 @@ pub fn stored_key(key: &ObjectKey) -> String {
 impl ClusterView {
     /// Takes in one observation, made at `now` at the latest.
     pub fn apply(&mut self, observation: Observation, now: UnixSeconds) {
+        let had_gaps = self.has_gaps();
+        self.take(observation, now);
+        if had_gaps && !self.has_gaps() {
+            // What was unreadable can be read by now, and all else was listed before.
+            self.complete = true;
+        }
+    }
+
+    fn take(&mut self, observation: Observation, now: UnixSeconds) {
         match observation {
             Observation::Contact(contact) => self.contact = contact,
             Observation::Facts { uid, version, api } => {
@@ -163,9 +179,15 @@ impl ClusterView {
                 _ => self.remove(&key),
             },
             Observation::Parent { workspace, parent: Some(parent) } => {
+                self.parent_errors.remove(&workspace);
                 self.sets.entry(workspace).or_default().parent = *parent;
             }
+            Observation::ParentUnreadable { workspace, message } => {
+                self.parent_errors.insert(workspace, message);
+                self.complete = false;
+            }
             Observation::Parent { workspace, parent: None } => {
+                self.parent_errors.remove(&workspace);
                 // Members without a parent stay known: whoever deleted it did not delete them.
                 if let Some(set) = self.sets.get_mut(&workspace) {
                     set.parent = ParentFacts::default();
@@ -258,6 +280,7 @@ impl ClusterView {
         self.version = view.version;
         self.api = view.api;
         self.complete = view.complete;
+        self.parent_errors = view.parent_errors;
         self.sets = view.sets;
         for (workspace, set) in &mut self.sets {
             recall(set, before.get(workspace).map(|set| &set.objects));
@@ -282,6 +305,11 @@ impl ClusterView {
         self.foreign.retain(|key, _| {
             key.group_kind() != *kind || !self.sets.values().any(|set| set.objects.contains_key(key))
         });
+    }
+
+    /// Whether something could not be read.
+    fn has_gaps(&self) -> bool {
+        !self.parent_errors.is_empty() || self.sets.values().any(|set| !set.unlisted.is_empty())
     }
 
     fn put(&mut self, workspace: &str, key: ObjectKey, mut object: ObservedObject) {

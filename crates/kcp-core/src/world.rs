@@ -160,9 +160,14 @@ pub struct ClusterView {
     pub sets: BTreeMap<String, ObservedSet>,
     /// The list of parents and all lists of their objects were read whole.
     pub complete: bool,
+    /// Parents that cannot be read, by workspace or else by their own name, and why: then nothing is complete.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parent_errors: BTreeMap<String, String>,
     /// Objects that are there, have the name of a desired one, and are not ours.
+    #[serde(with = "crate::keyed")]
     pub foreign: BTreeMap<ObjectKey, Foreign>,
     /// Objects whose last write failed.
+    #[serde(with = "crate::keyed")]
     pub failures: BTreeMap<ObjectKey, Failure>,
     /// How many outcomes of writes, by the count of this cluster's worker, are part of this view: given back with a
     /// plan, so that the worker does not repeat what the planner did not know to be done.
@@ -179,6 +184,7 @@ impl Default for ClusterView {
             api: ApiFacts::default(),
             sets: BTreeMap::new(),
             complete: false,
+            parent_errors: BTreeMap::new(),
             foreign: BTreeMap::new(),
             failures: BTreeMap::new(),
             outcomes: 0,
@@ -231,6 +237,7 @@ pub struct ObservedSet {
     /// The parent object.
     pub parent: ParentFacts,
     /// Members by label, whoever made them: what may be pruned is decided by `ObservedObject`'s marks.
+    #[serde(with = "crate::keyed")]
     pub objects: BTreeMap<ObjectKey, ObservedObject>,
     /// Kinds of the parent whose members could not be listed (API gone or failing), with the error: nothing of
     /// them is deleted or forgotten.

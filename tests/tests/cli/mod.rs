@@ -1,1 +1,8 @@
-//! The plugin, as a person at a terminal sees it.
+//! The plugin, as a person at a terminal sees it: words in; files, commits, text and an exit code out. No cluster is
+//! needed here.
+
+mod approving;
+mod edits;
+mod first_steps;
+mod refusals;
+mod runner;

@@ -71,14 +71,21 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Outcome {
     let config = fleet.config()?;
     let name = args.name.as_str();
     if let Some(there) = config.clusters.get(name) {
-        return Err(CommandError::failure(format!("the cluster {name} is in the fleet already: {}", there.origin())));
+        return Err(CommandError::failure(format!(
+            "the cluster {name} is in the fleet already: {}",
+            there.origin()
+        )));
     }
     let file = format!("{}/{name}.yaml", config.fleet.value.spec.paths.clusters);
     if name.contains(['/', '\\']) || name.starts_with('.') {
-        return Err(CommandError::usage(format!("{name}: not a name of a cluster")).hint("write it like eu-1"));
+        return Err(
+            CommandError::usage(format!("{name}: not a name of a cluster")).hint("write it like eu-1")
+        );
     }
     if fleet.root()?.join(&file).exists() {
-        return Err(CommandError::failure(format!("{file} is there already and holds no cluster of that name")));
+        return Err(CommandError::failure(format!(
+            "{file} is there already and holds no cluster of that name"
+        )));
     }
     let kube_context = args.context.as_deref().unwrap_or(name);
     let connector = Connector::new(args.edit.connect.options());
@@ -86,9 +93,11 @@ pub(crate) async fn run(context: &Context, args: AddArgs) -> Outcome {
     is_new(&config, &found)?;
     let missing = found.missing();
     if !missing.is_empty() {
-        return Err(CommandError::failure(format!("context {kube_context} may not do what syncing needs; it lacks"))
-            .details(missing)
-            .hint("give its user these rights (cluster-admin has them all), then run this again"));
+        return Err(CommandError::failure(format!(
+            "context {kube_context} may not do what syncing needs; it lacks"
+        ))
+        .details(missing)
+        .hint("give its user these rights (cluster-admin has them all), then run this again"));
     }
     if let Err(error) = &found.topology {
         context.ui.note(format!("nodes cannot be read, so region and zone are left out: {error}"));
@@ -117,7 +126,9 @@ fn is_new(config: &Config, found: &Found) -> Result<(), CommandError> {
         None => Ok(()),
         Some((name, document)) => {
             let message = format!("this cluster is in the fleet already, as {name}: {}", document.origin());
-            Err(CommandError::failure(message).hint(format!("its kube-system namespace has the UID {uid}; name another context with --context")))
+            Err(CommandError::failure(message).hint(format!(
+                "its kube-system namespace has the UID {uid}; name another context with --context"
+            )))
         }
     }
 }

@@ -86,7 +86,13 @@ pub(crate) async fn uncordon(context: &Context, args: UncordonArgs) -> Outcome {
     set_cordon(context, &args.names, false, &args.edit, subject).await
 }
 
-async fn set_cordon(context: &Context, names: &[String], closed: bool, args: &EditArgs, subject: String) -> Outcome {
+async fn set_cordon(
+    context: &Context,
+    names: &[String],
+    closed: bool,
+    args: &EditArgs,
+    subject: String,
+) -> Outcome {
     let fleet = context.fleet()?;
     let config = fleet.config()?;
     let mut files = Edits::new();
@@ -99,8 +105,8 @@ async fn set_cordon(context: &Context, names: &[String], closed: bool, args: &Ed
         document.set(&path(["spec", "unschedulable"]), &json!(closed))?;
         files.extend(document.finish());
     }
-    let state = if closed { "cordoned" } else { "open" };
-    let unchanged = format!("nothing to change: {} {state} already", names.join(", "));
+    let state = if closed { "cordoned already" } else { "open already" };
+    let unchanged = format!("nothing to change: {}: {state}", names.join(", "));
     apply(context, &fleet, args, Edit { files, subject, unchanged, next: see_plan() }).await
 }
 
@@ -119,7 +125,12 @@ pub(crate) async fn taint(context: &Context, args: TaintArgs) -> Outcome {
                 match there {
                     Some(index) if taints[index].value == taint.value => {}
                     Some(_) if !args.overwrite => {
-                        let message = format!("{} has a taint {}:{} already", args.name, taint.key, taint.effect.as_str());
+                        let message = format!(
+                            "{} has a taint {}:{} already",
+                            args.name,
+                            taint.key,
+                            taint.effect.as_str()
+                        );
                         return Err(CommandError::failure(message).hint("--overwrite changes its value"));
                     }
                     Some(index) => {
@@ -133,7 +144,8 @@ pub(crate) async fn taint(context: &Context, args: TaintArgs) -> Outcome {
                 }
             }
             TaintChange::Remove { key, effect } => {
-                let goes = |taint: &Taint| taint.key == *key && effect.is_none_or(|effect| effect == taint.effect);
+                let goes =
+                    |taint: &Taint| taint.key == *key && effect.is_none_or(|effect| effect == taint.effect);
                 let indices: Vec<usize> = (0..taints.len()).filter(|index| goes(&taints[*index])).collect();
                 if indices.is_empty() {
                     let shown = effect.map_or_else(String::new, |effect| format!(":{}", effect.as_str()));
@@ -186,7 +198,8 @@ pub(crate) async fn label(context: &Context, args: LabelArgs) -> Outcome {
                 return Err(CommandError::failure(format!("{} has no label {key}", args.name)));
             }
             (Some(_), None) => {
-                let last = document.get(&all).and_then(|it| it.as_object().map(serde_json::Map::len)) == Some(1);
+                let last =
+                    document.get(&all).and_then(|it| it.as_object().map(serde_json::Map::len)) == Some(1);
                 document.remove(if last { &all } else { &at })?;
             }
         }

@@ -35,15 +35,15 @@ pub(crate) fn run(context: &Context, args: &ListArgs) -> Outcome {
         .map(|(name, it)| (name.as_str(), &it.value, recorded.record.clusters.get(name).map(|it| &it.status)))
         .collect();
     let as_data = || {
-        let item = |(name, cluster, status): &(&str, &Cluster, Option<&ClusterStatus>)| {
-            json!({ "name": name, "metadata": cluster.metadata, "spec": cluster.spec, "status": status })
-        };
+        let item = |(name, cluster, status): &(&str, &Cluster, Option<&ClusterStatus>)| json!({ "name": name, "metadata": cluster.metadata, "spec": cluster.spec, "status": status });
         json!({ "clusters": clusters.iter().map(item).collect::<Vec<_>>() })
     };
     match args.output {
         Some(TableOutput::Json) => return context.ui.json(&as_data()),
         Some(TableOutput::Yaml) => return context.ui.yaml(&as_data()),
-        Some(TableOutput::Name) => clusters.iter().for_each(|(name, ..)| context.ui.line(format!("cluster/{name}"))),
+        Some(TableOutput::Name) => {
+            clusters.iter().for_each(|(name, ..)| context.ui.line(format!("cluster/{name}")))
+        }
         None | Some(TableOutput::Wide) => {
             if clusters.is_empty() {
                 context.ui.note("no clusters");

@@ -51,8 +51,11 @@ impl Counts {
             (self.delete, "to delete"),
             (self.unchanged, "unchanged"),
         ];
-        let words: Vec<String> =
-            all.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+        let words: Vec<String> = all
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
         if words.is_empty() { "nothing to do".into() } else { words.join(", ") }
     }
 }
@@ -79,8 +82,10 @@ pub(super) fn total(ahead: &Ahead, chosen: Option<&BTreeSet<String>>) -> Counts 
 pub(super) fn data(ahead: &Ahead, chosen: Option<&BTreeSet<String>>) -> Value {
     let clusters: BTreeMap<&str, Value> = sets(ahead, chosen)
         .map(|(name, plan)| {
-            let stopped = plan.stopped.as_ref().map(|(reason, message)| json!({"reason": reason, "message": message}));
-            let workspaces: BTreeMap<&str, Value> = plan.sets.iter().map(|(name, it)| (name.as_str(), set(it))).collect();
+            let stopped =
+                plan.stopped.as_ref().map(|(reason, message)| json!({"reason": reason, "message": message}));
+            let workspaces: BTreeMap<&str, Value> =
+                plan.sets.iter().map(|(name, it)| (name.as_str(), set(it))).collect();
             (name, json!({ "stopped": stopped, "workspaces": workspaces }))
         })
         .collect();
@@ -99,9 +104,10 @@ pub(super) fn data(ahead: &Ahead, chosen: Option<&BTreeSet<String>>) -> Value {
         })
         .collect();
     let total = total(ahead, chosen);
+    let in_force = Some(&ahead.recorded.record.fleet.source.commit).filter(|commit| !commit.is_empty());
     json!({
         "source": ahead.source,
-        "record": { "commit": ahead.recorded.commit, "inForce": ahead.recorded.record.fleet.source.commit },
+        "record": { "commit": ahead.recorded.commit, "inForce": in_force },
         "notes": ahead.notes,
         "summary": {
             "create": total.create, "update": total.update, "correct": total.correct, "takeOver": total.take,

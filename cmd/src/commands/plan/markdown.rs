@@ -19,7 +19,13 @@ pub(super) fn markdown(ahead: &Ahead, chosen: Option<&BTreeSet<String>>) -> Stri
     let mut out = format!("### Plan: {}\n\n", total.words());
     if let Some(commit) = &ahead.recorded.commit {
         let in_force = &ahead.recorded.record.fleet.source.commit;
-        let _ = writeln!(out, "For the {}, against the record {} (commit {} in force).\n", ahead.source, brief(commit), brief(in_force));
+        let _ = writeln!(
+            out,
+            "For the {}, against the record {} (commit {} in force).\n",
+            ahead.source,
+            brief(commit),
+            brief(in_force)
+        );
     }
     for note in &ahead.notes {
         let _ = writeln!(out, "> {}\n", code(note));
@@ -35,7 +41,8 @@ pub(super) fn markdown(ahead: &Ahead, chosen: Option<&BTreeSet<String>>) -> Stri
         }
     }
     for hold in &ahead.plan.holds {
-        let _ = writeln!(out, "- **held** {}", code(&format!("{} {}: {}", hold.id, hold.subject, hold.message)));
+        let _ =
+            writeln!(out, "- **held** {}", code(&format!("{} {}: {}", hold.id, hold.subject, hold.message)));
     }
     for error in &ahead.errors {
         let _ = writeln!(out, "- **error** {}", code(error));
@@ -50,7 +57,9 @@ pub(super) fn markdown(ahead: &Ahead, chosen: Option<&BTreeSet<String>>) -> Stri
 fn table(out: &mut String, ahead: &Ahead, chosen: Option<&BTreeSet<String>>) {
     let mut rows = String::new();
     for (cluster, plan) in sets(ahead, chosen) {
-        for (workspace, set) in plan.sets.iter().filter(|(_, set)| !set.apply.is_empty() || !set.delete.is_empty()) {
+        for (workspace, set) in
+            plan.sets.iter().filter(|(_, set)| !set.apply.is_empty() || !set.delete.is_empty())
+        {
             let counts = Counts::of(set);
             let _ = writeln!(
                 rows,
@@ -65,7 +74,10 @@ fn table(out: &mut String, ahead: &Ahead, chosen: Option<&BTreeSet<String>>) {
         }
     }
     if !rows.is_empty() {
-        let _ = write!(out, "| cluster | workspace | create | change | delete | unchanged |\n|---|---|---|---|---|---|\n{rows}\n");
+        let _ = write!(
+            out,
+            "| cluster | workspace | create | change | delete | unchanged |\n|---|---|---|---|---|---|\n{rows}\n"
+        );
     }
 }
 
@@ -80,10 +92,15 @@ fn details(out: &mut String, ahead: &Ahead, chosen: Option<&BTreeSet<String>>) {
                     ApplyVerb::Correct => '!',
                     ApplyVerb::HandOver { .. } | ApplyVerb::TakeOver { .. } => '>',
                 };
-                lines.push(format!("{sign} {cluster} {workspace}: {}  {}", action.object.key, action.object.origin));
+                lines.push(format!(
+                    "{sign} {cluster} {workspace}: {}  {}",
+                    action.object.key, action.object.origin
+                ));
                 lines.extend(action.changes.iter().map(|change| format!("      {}", field(change))));
             }
-            lines.extend(set.delete.iter().map(|it| format!("- {cluster} {workspace}: {}  {}", it.key, it.why)));
+            lines.extend(
+                set.delete.iter().map(|it| format!("- {cluster} {workspace}: {}  {}", it.key, it.why)),
+            );
         }
     }
     if lines.is_empty() {

@@ -122,16 +122,19 @@ fn broken(context: &Context, found: &[Diagnostic], output: Output) -> Outcome {
     match output {
         Output::Text => {
             found.iter().for_each(|it| context.ui.line(it.to_string()));
-            context.ui.note(format!("nothing is planned: the documents of the fleet have {} errors", found.len()));
+            context
+                .ui
+                .note(format!("nothing is planned: the documents of the fleet have {} errors", found.len()));
         }
         Output::Markdown => {
-            let lines: Vec<String> = found.iter().map(|it| format!("- {}\n", markdown::code(&it.to_string()))).collect();
-            context.ui.data(&format!("### Plan: the documents of the fleet have errors\n\n{}", lines.concat()));
+            let lines: Vec<String> =
+                found.iter().map(|it| format!("- {}\n", markdown::code(&it.to_string()))).collect();
+            context
+                .ui
+                .data(&format!("### Plan: the documents of the fleet have errors\n\n{}", lines.concat()));
         }
         Output::Json => {
-            let item = |it: &Diagnostic| {
-                json!({"file": it.file, "line": it.line, "column": it.column, "path": it.path, "message": it.message, "help": it.help})
-            };
+            let item = |it: &Diagnostic| json!({"file": it.file, "line": it.line, "column": it.column, "path": it.path, "message": it.message, "help": it.help});
             context.ui.json(&json!({ "errors": found.iter().map(item).collect::<Vec<_>>() }))?;
         }
     }

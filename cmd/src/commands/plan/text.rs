@@ -26,7 +26,8 @@ pub(crate) fn text(context: &Context, ahead: &Ahead, chosen: Option<&BTreeSet<St
         ui.note(format!("note: against the record {} (commit {} in force)", brief(commit), brief(in_force)));
     }
     for (name, plan) in sets(ahead, chosen) {
-        let worth: Vec<(&String, &SetPlan)> = plan.sets.iter().filter(|(_, set)| is_worth_showing(set)).collect();
+        let worth: Vec<(&String, &SetPlan)> =
+            plan.sets.iter().filter(|(_, set)| is_worth_showing(set)).collect();
         if worth.is_empty() && plan.stopped.is_none() {
             continue;
         }
@@ -69,7 +70,10 @@ fn objects(context: &Context, set: &SetPlan) {
         }
     }
     for action in set.delete.iter().take(MAX_OBJECTS) {
-        context.ui.line(Text::toned(Tone::Bad, format!("    - {}", action.key)).and(Tone::Dim, format!("  {}", action.why)));
+        context.ui.line(
+            Text::toned(Tone::Bad, format!("    - {}", action.key))
+                .and(Tone::Dim, format!("  {}", action.why)),
+        );
     }
     let hidden = set.apply.len().saturating_sub(MAX_OBJECTS) + set.delete.len().saturating_sub(MAX_OBJECTS);
     if hidden > 0 {
@@ -114,13 +118,23 @@ fn moves(context: &Context, ahead: &Ahead) {
     for (unit, plan) in &ahead.plan.units {
         if let Some(movement) = &plan.movement {
             let way = format!("move {unit}: {} -> {}", movement.from.join(", "), movement.to.join(", "));
-            context.ui.line(Text::toned(Tone::Warn, way).and(Tone::Plain, format!("  {}: {}", movement.reason, movement.message)));
+            context.ui.line(
+                Text::toned(Tone::Warn, way)
+                    .and(Tone::Plain, format!("  {}: {}", movement.reason, movement.message)),
+            );
         }
-        if let Some(unplaced) = &plan.unplaced {
-            context.ui.line(Text::toned(Tone::Warn, format!("unplaced {unit}: ")).and(Tone::Plain, unplaced.clone()));
+        // Where it is a problem, it is told with its place.
+        let is_told =
+            ahead.findings().any(|it| it.workspace.as_ref() == Some(&unit.workspace) && it.object.is_none());
+        if let Some(unplaced) = plan.unplaced.as_ref().filter(|_| !is_told) {
+            context.ui.line(
+                Text::toned(Tone::Warn, format!("unplaced {unit}: ")).and(Tone::Plain, unplaced.clone()),
+            );
         }
         if plan.placement.is_none() && plan.decision.is_none() {
-            context.ui.note(format!("note: no placement is about {unit}, so it goes nowhere: kubectl kcp place {unit} --exactly 1"));
+            context.ui.note(format!(
+                "note: no placement is about {unit}, so it goes nowhere: kubectl kcp place {unit} --exactly 1"
+            ));
         }
     }
 }

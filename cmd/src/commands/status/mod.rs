@@ -47,7 +47,9 @@ pub(crate) fn run(context: &Context, args: &StatusArgs) -> Outcome {
         && !workspaces.contains_key(name)
     {
         if config.workspaces.contains_key(name) {
-            context.ui.note(format!("the workspace {name} is in the files, and nothing was recorded of it yet"));
+            context
+                .ui
+                .note(format!("the workspace {name} is in the files, and nothing was recorded of it yet"));
             return Ok(Exit::No);
         }
         return Err(CommandError::unknown("workspace", name, workspaces.keys().map(String::as_str)));
@@ -56,7 +58,8 @@ pub(crate) fn run(context: &Context, args: &StatusArgs) -> Outcome {
         Some(TableOutput::Json) => drop(context.ui.json(&data(&recorded, args.workspace.as_deref()))?),
         Some(TableOutput::Yaml) => drop(context.ui.yaml(&data(&recorded, args.workspace.as_deref()))?),
         Some(TableOutput::Name) => {
-            let wanted = workspaces.keys().filter(|name| args.workspace.as_ref().is_none_or(|it| it == *name));
+            let wanted =
+                workspaces.keys().filter(|name| args.workspace.as_ref().is_none_or(|it| it == *name));
             wanted.for_each(|name| context.ui.line(format!("workspace/{name}")));
         }
         None | Some(TableOutput::Wide) => match &args.workspace {

@@ -17,7 +17,9 @@ pub(super) fn show(context: &Context, recorded: &Recorded, name: &str) {
     let (ui, status, now) = (&context.ui, &record.status, now());
     let placement = status.placement.as_deref().map_or_else(String::new, |it| format!(", placement {it}"));
     let commit = status.commit.as_deref().map_or_else(String::new, |it| format!(", commit {}", brief(it)));
-    ui.line(Text::toned(Tone::Bold, format!("Workspace {name}")).and(Tone::Plain, format!("{placement}{commit}")));
+    ui.line(
+        Text::toned(Tone::Bold, format!("Workspace {name}")).and(Tone::Plain, format!("{placement}{commit}")),
+    );
     for problem in &record.problems {
         let cluster = problem.cluster.as_ref().map_or_else(String::new, |it| format!("cluster {it}: "));
         let object = problem.object.as_ref().map_or_else(String::new, |it| format!("{it}: "));
@@ -64,14 +66,16 @@ pub(super) fn show(context: &Context, recorded: &Recorded, name: &str) {
     } else {
         ui.table(&table);
     }
-    let bad: Vec<_> = status.clusters.iter().flat_map(|it| it.not_current.iter().map(move |object| (it, object))).collect();
+    let bad: Vec<_> =
+        status.clusters.iter().flat_map(|it| it.not_current.iter().map(move |object| (it, object))).collect();
     if bad.is_empty() {
         return;
     }
     ui.line("");
     let mut table = Table::new(["CLUSTER", "OBJECT", "STATUS", "SINCE", "MESSAGE"]);
     for (cluster, object) in bad.iter().take(MAX_OBJECTS) {
-        let namespace = if object.namespace.is_empty() { String::new() } else { format!("{}/", object.namespace) };
+        let namespace =
+            if object.namespace.is_empty() { String::new() } else { format!("{}/", object.namespace) };
         table.row(vec![
             cluster.name.as_str().into(),
             format!("{} {namespace}{}", object.kind, object.name).into(),

@@ -17,21 +17,24 @@ pub(super) fn show(context: &Context, recorded: &Recorded, wide: bool) {
         let word = if writer.released { "was run by" } else { "run by" };
         format!(", {word} {}", writer.id)
     });
-    ui.line(
-        Text::toned(Tone::Bold, format!("Fleet {}", record.fleet.name))
-            .and(Tone::Plain, format!(": commit {} of {} in force{writer}", brief(&source.commit), source.branch)),
-    );
+    ui.line(Text::toned(Tone::Bold, format!("Fleet {}", record.fleet.name)).and(
+        Tone::Plain,
+        format!(": commit {} of {} in force{writer}", brief(&source.commit), source.branch),
+    ));
     if let Some(trouble) = &source.trouble {
         let since = age(trouble.since, now);
         ui.line(
-            Text::toned(Tone::Bad, format!("{} for {since}: ", trouble.reason)).and(Tone::Plain, trouble.message.clone()),
+            Text::toned(Tone::Bad, format!("{} for {since}: ", trouble.reason))
+                .and(Tone::Plain, trouble.message.clone()),
         );
     }
     for hold in &record.fleet.holds {
         show_hold(context, hold);
     }
     for problem in &record.fleet.problems {
-        ui.line(Text::toned(Tone::Bad, format!("{}: ", problem.reason)).and(Tone::Plain, problem.message.clone()));
+        ui.line(
+            Text::toned(Tone::Bad, format!("{}: ", problem.reason)).and(Tone::Plain, problem.message.clone()),
+        );
     }
     ui.line("");
     clusters(context, recorded, now, wide);
@@ -64,8 +67,10 @@ fn clusters(context: &Context, recorded: &Recorded, now: i64, wide: bool) {
             (false, _) => (Text::toned(Tone::Bad, "Unreachable"), &status.reachable_since),
         };
         let ready = condition(&status.conditions, ConditionType::Ready);
-        let message = ready.filter(|it| it.status != ConditionStatus::True).map_or("", |it| it.message.as_str());
-        let retained = if status.retained > 0 { format!(" ({} retained)", status.retained) } else { String::new() };
+        let message =
+            ready.filter(|it| it.status != ConditionStatus::True).map_or("", |it| it.message.as_str());
+        let retained =
+            if status.retained > 0 { format!(" ({} retained)", status.retained) } else { String::new() };
         let mut row = vec![
             name.as_str().into(),
             state,
@@ -119,10 +124,13 @@ fn workspaces(context: &Context, recorded: &Recorded, now: i64, wide: bool) {
 
 /// What is most worth knowing of a workspace: why it waits, else why it is not ready.
 fn message(status: &WorkspaceStatus) -> String {
-    let bad = |which: ConditionType, when: ConditionStatus| condition(&status.conditions, which).filter(|it| it.status == when);
+    let bad = |which: ConditionType, when: ConditionStatus| {
+        condition(&status.conditions, which).filter(|it| it.status == when)
+    };
     let held = bad(ConditionType::Held, ConditionStatus::True);
     let stalled = bad(ConditionType::Stalled, ConditionStatus::True);
-    let unready = condition(&status.conditions, ConditionType::Ready).filter(|it| it.status != ConditionStatus::True);
+    let unready =
+        condition(&status.conditions, ConditionType::Ready).filter(|it| it.status != ConditionStatus::True);
     held.or(stalled).or(unready).map_or_else(String::new, |it| format!("{}: {}", it.reason, it.message))
 }
 

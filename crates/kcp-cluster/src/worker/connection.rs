@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use super::{End, Planned, Worker, WorkerState, other_identity, stopped};
 use crate::backoff::Backoff;
 use crate::call::{Call, CallError, Cluster, JSON, METADATA};
+use crate::connect::Connector;
 use crate::discovery;
 use crate::execute::{Step, Wants};
 use crate::metrics::Verb;
@@ -72,7 +73,7 @@ async fn begin(worker: &Worker) -> Result<(Arc<Session>, Observed, u64), End> {
         })?;
     let cluster = connected.cluster;
     let lost = |error: CallError| End::Lost(error.to_string());
-    is_ready(&cluster).await.map_err(lost)?;
+    is_ready(&cluster).await?;
     worker.state.send_replace(WorkerState::Discovering);
     let identity = discovery::identity(&cluster).await.map_err(lost)?;
     if let Some(refused) = other_identity(options.expected_uid.as_ref(), &identity.uid, since) {
@@ -101,6 +102,7 @@ async fn begin(worker: &Worker) -> Result<(Arc<Session>, Observed, u64), End> {
         api,
         sets: observed.sets.clone(),
         complete: observed.complete,
+        parent_errors: observed.parent_errors.clone(),
         ..ClusterView::default()
     };
     session.sink.send(Observation::View(Box::new(view))).await;
@@ -108,12 +110,15 @@ async fn begin(worker: &Worker) -> Result<(Arc<Session>, Observed, u64), End> {
 }
 
 /// An API server that is just starting may not know yet what it serves: its answers would look like loss.
-async fn is_ready(cluster: &Cluster) -> Result<(), CallError> {
+async fn is_ready(cluster: &Cluster) -> Result<(), End> {
     match cluster.call(Call::get(Verb::Discover, "/readyz", JSON)).await {
         // `ok` is no JSON; who may not ask, or has no such path, is asked no further.
         Ok(_) | Err(CallError::Unreadable(_)) => Ok(()),
         Err(error) if matches!(error.code(), Some(403 | 404)) => Ok(()),
-        Err(error) => Err(error),
+        Err(error) if error.code().is_some_and(|code| code >= 500) => {
+            Err(End::Lost("its API server says that it is not ready".to_owned()))
+        }
+        Err(error) => Err(End::Lost(error.to_string())),
     }
 }
 
@@ -149,6 +154,9 @@ async fn follow(worker: &Worker, session: Arc<Session>, observed: Observed, mark
     for (kind, version) in observed.versions {
         connection.watch(Target::Members(kind), Some(version));
     }
+    let named: BTreeSet<GroupKind> =
+        observed.sets.values().flat_map(|set| set.parent.group_kinds.iter().cloned()).collect();
+    connection.watch_kinds(named);
     connection.awaited = connection.watched.clone();
     connection.watch_kinds(kinds_of(worker.plans.borrow().as_deref()));
     let mut executing = JoinSet::new();
@@ -183,7 +191,11 @@ async fn follow(worker: &Worker, session: Arc<Session>, observed: Observed, mark
                 let planned = plans.borrow_and_update().clone();
                 connection.planned(planned.as_deref());
             }
-            () = worker.credentials.notified() => break End::Reconnect,
+            () = worker.credentials.notified() => {
+                if changed_mark(&worker.options.connector, &worker.options.context, mark).await {
+                    break End::Reconnect;
+                }
+            }
             () = stopped(&mut stop) => break End::Stopped,
             () = worker.sink.closed() => break End::Stopped,
         }
@@ -263,8 +275,13 @@ async fn execute(
     reports: mpsc::Sender<Report>,
 ) {
     loop {
-        if live.wait_for(|live| *live).await.is_err() || plans.changed().await.is_err() {
+        if live.wait_for(|live| *live).await.is_err() {
             return;
+        }
+        tokio::select! {
+            changed = plans.changed() => if changed.is_err() { return },
+            // Once it is live no more, this connection is over.
+            () = not_live(&mut live) => return,
         }
         let Some(planned) = plans.borrow_and_update().clone() else { continue };
         if planned.plan.stopped.is_some() {
@@ -285,6 +302,10 @@ async fn execute(
             return;
         }
     }
+}
+
+async fn not_live(live: &mut watch::Receiver<bool>) {
+    let _ = live.wait_for(|live| !*live).await;
 }
 
 /// A step is wanted as long as the worker is live and the latest plan has it.
@@ -340,10 +361,17 @@ async fn rediscover(session: Arc<Session>, asked: Arc<Notify>) {
     }
 }
 
+/// Whether credentials or address are others now than those that gave `mark`.
+async fn changed_mark(connector: &Arc<Connector>, context: &str, mark: u64) -> bool {
+    let (connector, context) = (Arc::clone(connector), context.to_owned());
+    let now = tokio::task::spawn_blocking(move || connector.mark(&context)).await;
+    now.ok().flatten().is_some_and(|now| now != mark)
+}
+
 /// Asks a cluster who it is, again and again: it shows at once what watches show late.
 async fn probe(
     session: Arc<Session>,
-    connector: Arc<crate::Connector>,
+    connector: Arc<Connector>,
     context: String,
     mark: u64,
     reports: mpsc::Sender<Report>,
@@ -352,11 +380,7 @@ async fn probe(
     let mut failed = false;
     loop {
         tokio::time::sleep(if failed { backoff.next() } else { session.timing.probe }).await;
-        let now = {
-            let (connector, context) = (Arc::clone(&connector), context.clone());
-            tokio::task::spawn_blocking(move || connector.mark(&context)).await.ok().flatten()
-        };
-        if now.is_some_and(|now| now != mark) {
+        if changed_mark(&connector, &context, mark).await {
             let _ = reports.send(Report::Reconnect).await;
             return;
         }

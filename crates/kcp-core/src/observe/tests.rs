@@ -109,7 +109,9 @@ fn a_relist_replaces_one_kind_only() {
     let members = BTreeMap::from([(key("new"), object("2", "x"))]);
     view.apply(Observation::Listed { kind, sets: BTreeMap::from([("shop".into(), members)]) }, 0);
     assert_eq!(view.sets["shop"].objects.keys().collect::<Vec<_>>(), [&key("new"), &secret]);
-    assert!(view.sets["shop"].unlisted.is_empty());
+    assert!(view.sets["shop"].unlisted.is_empty() && view.complete, "all is known again");
+    view.apply(Observation::ParentUnreadable { workspace: "shop".into(), message: "hostile".into() }, 0);
+    assert!(!view.complete);
 }
 
 #[test]

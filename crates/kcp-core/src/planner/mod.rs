@@ -226,7 +226,8 @@ impl<'a, 'w> Step<'a, 'w> {
             doomed.extend(survey.doomed.iter().cloned());
             surveys.insert(member.name, survey);
         }
-        let mut ruling = budget::deletes(self.world, self.approvals, self.unit.name, &self.members(), doomed);
+        let members = if doomed.is_empty() { BTreeSet::new() } else { self.members() };
+        let mut ruling = budget::deletes(self.world, self.approvals, self.unit.name, &members, doomed);
         plan.holds.append(&mut ruling.holds);
         plan.acts.append(&mut ruling.acts);
         for member in self.fleet.members.values() {
