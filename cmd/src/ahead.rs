@@ -71,6 +71,16 @@ impl Ahead {
         ];
         self.plan.problems.iter().filter(move |problem| !harmless.contains(&problem.reason))
     }
+
+    /// Workspaces that found too few clusters, and why; not those of which a finding says so.
+    pub(crate) fn unplaced(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.plan.units.iter().filter_map(|(unit, plan)| {
+            let name = unit.workspace.as_str();
+            let is_told =
+                self.findings().any(|it| it.workspace.as_deref() == Some(name) && it.object.is_none());
+            Some((name, plan.unplaced.as_deref()?)).filter(|_| !is_told)
+        })
+    }
 }
 
 /// Looks ahead from the working tree or a commit.

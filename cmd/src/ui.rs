@@ -54,6 +54,18 @@ impl Text {
         self
     }
 
+    /// Without blanks at the end of the line.
+    fn trimmed(mut self) -> Self {
+        while let Some((_, last)) = self.0.last_mut() {
+            last.truncate(last.trim_end().len());
+            if !last.is_empty() {
+                break;
+            }
+            self.0.pop();
+        }
+        self
+    }
+
     fn width(&self) -> usize {
         self.0.iter().map(|(_, text)| text.chars().count()).sum()
     }
@@ -171,7 +183,7 @@ impl Ui {
                     line.0.push((None, " ".repeat(width.saturating_sub(cell.width()) + 3)));
                 }
             }
-            self.line(line);
+            self.line(line.trimmed());
         }
     }
 
@@ -243,5 +255,6 @@ mod tests {
         assert_eq!(show(&hostile, true, true), "\x1b[31ma\\u{1b}[2Jb\\u{202e}\x1b[0m");
         assert_eq!(show(&hostile, true, false), "a\\u{1b}[2Jb\\u{202e}");
         assert_eq!(show(&"a\tb\nc".into(), true, false), "a\tb\nc");
+        assert_eq!(show(&Text::from("a").and(Tone::Dim, "  ").and(Tone::Dim, "").trimmed(), true, true), "a");
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use kcp_core::observe::Observation;
 use kcp_core::plan::{ApplyAction, ClusterPlan, DeleteAction, Plan, SetPlan};
-use kcp_core::planner::{self, Scope};
+use kcp_core::planner::{self, Memo, Scope};
 use kcp_core::status::{self, Statuses};
 use kcp_core::world::{ClusterUid, ClusterView, Contact, Desired, Halt, UnixSeconds, World};
 
@@ -59,6 +59,7 @@ pub struct Engine {
     source: SourceState,
     workers: BTreeMap<String, Worker>,
     plan: Plan,
+    memo: Memo,
     statuses: Statuses,
     published: Option<Record>,
     requests: BTreeMap<String, u64>,
@@ -111,6 +112,7 @@ impl Engine {
             source,
             workers: BTreeMap::new(),
             plan: Plan::default(),
+            memo: Memo::default(),
             statuses,
             published: None,
             requests: BTreeMap::new(),
@@ -213,7 +215,7 @@ impl Engine {
         self.world.now = now;
         self.connect(&mut effects);
         self.world.recent.retain(|act| act.at > now - 3600);
-        self.plan = planner::plan_for(&self.world, &self.scope);
+        self.plan = planner::plan_with(&self.world, &self.scope, &mut self.memo);
         for (unit, plan) in &self.plan.units {
             if let Some(decision) = &plan.decision {
                 self.world.memory.insert(unit.clone(), decision.clone());
@@ -337,3 +339,6 @@ fn applies(set: &SetPlan, action: &ApplyAction) -> bool {
 fn deletes(set: &SetPlan, action: &DeleteAction) -> bool {
     set.delete.iter().any(|other| other.key == action.key && other.uid == action.uid)
 }
+
+#[cfg(test)]
+mod tests;

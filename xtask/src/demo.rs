@@ -43,16 +43,16 @@ async fn demo(args: &Args) -> anyhow::Result<()> {
         shell.kcp(&format!("cluster add {cluster} --context {cluster} --open"))?;
     }
     let samples = shell.root.join("manifests/samples");
-    shell.kcp(&format!("workspace add shop --namespace shop -f {}", samples.join("shop").display()))?;
-    shell.kcp(&format!("workspace add guestbook --namespace guestbook -f {}", samples.join("guestbook").display()))?;
-    shell.kcp("place shop --exactly 2")?;
-    shell.kcp("place guestbook --all")?;
+    shell.kcp(&format!("workspace add shop -f {}", samples.join("shop").display()))?;
+    shell.kcp(&format!("workspace add guestbook -f {}", samples.join("guestbook").display()))?;
+    shell.kcp("place shop --all")?;
+    shell.kcp("place guestbook --exactly 1 -L topology.kubernetes.io/region=eu")?;
     shell.kcp("plan")?;
 
     say("the reconciler runs beside this: kubectl kcp run")?;
     let mut reconciler = Background(shell.command("run").stdout(Stdio::null()).spawn().context("start the reconciler")?);
     let deadline = Instant::now() + READY;
-    while !shell.silent("status --exit-code=true").is_ok_and(|status| status.success()) {
+    while !shell.silent("status").is_ok_and(|status| status.success()) {
         if let Some(status) = reconciler.0.try_wait()? {
             bail!("the reconciler ended: {status}");
         }
@@ -72,9 +72,11 @@ async fn demo(args: &Args) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
     writeln!(out, "  export KUBECONFIG={}", fleet.kubeconfig().display())?;
     writeln!(out, "  export PATH={}:{}:$PATH", programs.directory().display(), shell.binary_folder().display())?;
+    writeln!(out, "  export KCP_STATE_DIR={}", shell.state.display())?;
     writeln!(out, "  cd {}", shell.repo.display())?;
     writeln!(out, "  kubectl --context eu-1 -n shop get deployments")?;
-    writeln!(out, "  kubectl kcp cluster taint eu-1 maintenance=true:NoExecute   # and watch: kubectl kcp status")?;
+    writeln!(out, "  kubectl kcp status")?;
+    writeln!(out, "\nThe README has a tour of five minutes from here.")?;
     tokio::signal::ctrl_c().await?;
     Ok(())
 }
@@ -131,7 +133,8 @@ impl Drop for Background {
     }
 }
 
-fn checked(command: &mut Command) -> anyhow::Result<()> {
+/// Runs it; that it fails is an error.
+pub(crate) fn checked(command: &mut Command) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("start {}", command.get_program().display()))?;
     if !status.success() {
         bail!("{} {:?}: {status}", command.get_program().display(), command.get_args().collect::<Vec<_>>());

@@ -1,5 +1,6 @@
 //! Generators and other tools of the people who work on this project. One file a command; this one only dispatches.
 
+mod bench;
 mod control_planes;
 mod crds;
 mod demo;
@@ -17,6 +18,7 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
+    Bench(bench::Args),
     /// Build the real control planes that the tests start, if they are not there yet
     ControlPlanes,
     Crds(crds::Args),
@@ -27,6 +29,7 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Args::parse().command {
+        Command::Bench(args) => bench::run(&args),
         Command::ControlPlanes => control_planes::run(),
         Command::Crds(args) => crds::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use kcp_core::config::{self, FLEET_FILE};
 use kcp_git::{Edits, GitCommand, Repo, WorkTree};
+use kustomize_rs::MemoryFiles;
 
 use super::Context;
 use crate::diff;
 use crate::edit::{DryRun, Edit, EditArgs, apply};
-use crate::error::{CommandError, Exit, Outcome};
+use crate::error::{CommandError, Exit, Outcome, findings};
 use crate::repo::{FleetRepo, unusable};
 
 /// Make a repo a fleet: writes kcp.yaml, in a new repo where there is none
@@ -56,6 +57,9 @@ pub(crate) async fn run(context: &Context, args: InitArgs) -> Outcome {
         None => default_name(&std::path::absolute(&top).unwrap_or(top.clone())),
     };
     let content = fleet_file(&name, &new_id());
+    // Before a repo is made for it: a name that cannot be one leaves nothing behind.
+    let alone: MemoryFiles = [(FLEET_FILE, &content)].into_iter().collect();
+    config::load(&alone).map_err(|found| findings("not done: kcp.yaml would have", &found))?;
     if found.is_none() && args.edit.dry_run != DryRun::None {
         context.ui.data(&diff::unified(FLEET_FILE, None, Some(&content)));
         return Ok(Exit::Yes);

@@ -135,7 +135,8 @@ fn workspace(
             }
         }
     };
-    if !args.show_secrets && bodies.iter_mut().map(mask).fold(false, |any, masked| any || masked) {
+    // Every one is masked, so all are counted.
+    if !args.show_secrets && bodies.iter_mut().filter_map(|body| mask(body).then_some(())).count() > 0 {
         context.ui.note("values of Secrets are masked; --show-secrets prints them");
     }
     if args.output == Output::Json {

@@ -56,6 +56,15 @@ impl Subject {
         }
     }
 
+    /// As it is given on the command line.
+    fn flag(&self) -> String {
+        match (&self.cluster, &self.placement) {
+            (Some(name), _) => format!("--cluster {name}"),
+            (None, Some(name)) => format!("--placement {name}"),
+            (None, None) => "--fleet".into(),
+        }
+    }
+
     /// What is suspended already.
     pub(crate) fn suspensions<'a>(&self, config: &'a Config) -> Result<&'a [Suspension], CommandError> {
         Ok(match (&self.cluster, &self.placement) {
@@ -99,7 +108,7 @@ pub(crate) async fn run(context: &Context, args: SuspendArgs) -> Outcome {
         files: document.finish().into_iter().collect(),
         subject: format!("suspend {} until {}: {}", args.subject.words(), until.as_str(), args.reason),
         unchanged: String::new(),
-        next: vec!["it ends by itself, or by: kubectl kcp resume".into()],
+        next: vec![format!("it ends by itself, or by: kubectl kcp resume {}", args.subject.flag())],
     };
     apply(context, &fleet, &args.edit, edit).await
 }

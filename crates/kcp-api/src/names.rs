@@ -40,6 +40,10 @@ pub const ANNOTATION_REPLACE: &str = concat!(group!(), "/replace");
 /// Taint that a cluster carries while it cannot be reached.
 pub const TAINT_UNREACHABLE: &str = concat!(group!(), "/unreachable");
 
+/// Marks that change without a change of content (another commit, a renamed file or placement): they are outside the
+/// content hash and are written only together with a real change.
+pub const ANNOTATIONS_OUTSIDE_CONTENT: [&str; 3] = [ANNOTATION_COMMIT, ANNOTATION_PLACEMENT, ANNOTATION_SOURCE];
+
 #[cfg(test)]
 mod tests {
     use super::{API_VERSION, GROUP, VERSION};

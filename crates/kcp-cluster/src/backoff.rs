@@ -50,6 +50,8 @@ mod tests {
         assert_eq!(waits, series(7));
         assert_ne!(waits, series(8));
         assert!(waits[0] <= Duration::from_secs(1) && waits[0] >= Duration::from_millis(500));
-        assert!(waits[39] >= Duration::from_secs(30) && waits.iter().all(|wait| *wait <= Duration::from_secs(60)));
+        assert!(
+            waits[39] >= Duration::from_secs(30) && waits.iter().all(|wait| *wait <= Duration::from_secs(60))
+        );
     }
 }

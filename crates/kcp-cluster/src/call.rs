@@ -100,7 +100,8 @@ impl StatusError {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(shorten).unwrap_or_default();
         let details = status.get("details");
         let causes = details.and_then(|details| details.get("causes")).and_then(Value::as_array);
-        let cause = |cause: &Value| (text(cause.get("reason")), text(cause.get("field")), text(cause.get("message")));
+        let cause =
+            |cause: &Value| (text(cause.get("reason")), text(cause.get("field")), text(cause.get("message")));
         Self {
             code,
             reason: text(status.get("reason")),
@@ -134,7 +135,13 @@ impl Call {
         Self { verb, method: http::Method::GET, path: path.into(), accept, content: None }
     }
 
-    pub(crate) fn send(verb: Verb, method: http::Method, path: String, kind: &'static str, body: &Value) -> Self {
+    pub(crate) fn send(
+        verb: Verb,
+        method: http::Method,
+        path: String,
+        kind: &'static str,
+        body: &Value,
+    ) -> Self {
         Self { verb, method, path, accept: JSON, content: Some((kind, body.to_string().into_bytes())) }
     }
 }
@@ -210,7 +217,8 @@ impl Cluster {
             let response = self.send(call).await?;
             let code = response.status().as_u16();
             let retry_after = response.headers().get(http::header::RETRY_AFTER);
-            let retry_after = retry_after.and_then(|wait| wait.to_str().ok()?.parse().ok()).map(Duration::from_secs);
+            let retry_after =
+                retry_after.and_then(|wait| wait.to_str().ok()?.parse().ok()).map(Duration::from_secs);
             let body = read(response.into_body()).await?;
             Ok((code, retry_after, body))
         };
@@ -221,6 +229,8 @@ impl Cluster {
             Ok(Ok((code, wait, body))) if code >= 400 => {
                 (Err(CallError::Status(Box::new(StatusError::read(code, &body)))), wait)
             }
+            // The answer of `/readyz`.
+            Ok(Ok((_, _, body))) if body == b"ok" => (Ok(Value::Null), None),
             Ok(Ok((_, _, body))) => {
                 let value = serde_json::from_slice(&body);
                 (value.map_err(|error| CallError::Unreadable(error.to_string())), None)

@@ -226,8 +226,7 @@ impl Connector {
 
 /// Reads the kubeconfig, or gives the one read before if the file is the same.
 fn load(options: &ConnectOptions, cache: &Mutex<Option<Cached>>) -> Result<Arc<Kubeconfig>, ConnectError> {
-    let failed =
-        |message| ConnectError::Kubeconfig { path: options.kubeconfig.clone(), message };
+    let failed = |message| ConnectError::Kubeconfig { path: options.kubeconfig.clone(), message };
     let Some(path) = &options.kubeconfig else {
         return Kubeconfig::read().map(Arc::new).map_err(|error| failed(describe(&error)));
     };
@@ -267,11 +266,16 @@ fn check(kubeconfig: &Kubeconfig, context: &str, options: &ConnectOptions) -> Re
         if cluster.insecure_skip_tls_verify == Some(true) {
             return insecure("does not verify the server's certificate (insecure-skip-tls-verify)");
         }
-        if cluster.server.as_deref().is_some_and(|server| !server.to_ascii_lowercase().starts_with("https://")) {
+        if cluster
+            .server
+            .as_deref()
+            .is_some_and(|server| !server.to_ascii_lowercase().starts_with("https://"))
+        {
             return insecure("sends everything in the clear (no https)");
         }
     }
-    let user = entry.user.as_ref().and_then(|user| kubeconfig.auth_infos.iter().find(|named| named.name == *user));
+    let user =
+        entry.user.as_ref().and_then(|user| kubeconfig.auth_infos.iter().find(|named| named.name == *user));
     let user = user.and_then(|named| named.auth_info.as_ref());
     if !options.allow_exec && user.is_some_and(|user| user.exec.is_some() || user.auth_provider.is_some()) {
         return Err(ConnectError::ExecNotAllowed { context: context.to_owned() });
@@ -295,7 +299,9 @@ fn mark_of(kubeconfig: &Kubeconfig, context: &str) -> u64 {
         && let Some(user) = &user.auth_info
     {
         serde_json::to_string(user).unwrap_or_default().hash(&mut hasher);
-        files.extend([&user.client_certificate, &user.client_key, &user.token_file].into_iter().flatten().cloned());
+        files.extend(
+            [&user.client_certificate, &user.client_key, &user.token_file].into_iter().flatten().cloned(),
+        );
     }
     for file in files {
         std::fs::read(file).unwrap_or_default().hash(&mut hasher);

@@ -113,7 +113,8 @@ fn aggregated(list: &Value, facts: &mut ApiFacts) {
         for version in items(group.get("versions")) {
             let version_name = text(version, "version");
             if text(version, "freshness") == "Stale" {
-                let message = format!("the answer for {name}/{version_name} is out of date: its server is down");
+                let message =
+                    format!("the answer for {name}/{version_name} is out of date: its server is down");
                 facts.failed_groups.insert(name.clone(), message);
             }
             for resource in items(version.get("resources")) {
@@ -136,7 +137,8 @@ async fn legacy_group(
 ) -> Result<(), CallError> {
     let mut kinds = Kinds::default();
     for version in versions {
-        let path = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
+        let path =
+            if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };
         match cluster.call(Call::get(Verb::Discover, path, JSON)).await {
             Ok(list) => {
                 for resource in items(list.get("resources")) {
@@ -162,7 +164,11 @@ struct Kinds(BTreeMap<String, KindFacts>);
 impl Kinds {
     fn add(&mut self, kind: &str, plural: &str, namespaced: bool, verbs: &[String], version: &str) {
         // Subresources, and what cannot be read back (reviews, bindings), are no objects.
-        if kind.is_empty() || plural.is_empty() || plural.contains('/') || !verbs.iter().any(|verb| verb == "get") {
+        if kind.is_empty()
+            || plural.is_empty()
+            || plural.contains('/')
+            || !verbs.iter().any(|verb| verb == "get")
+        {
             return;
         }
         let facts = self.0.entry(kind.to_owned()).or_insert_with(|| KindFacts {
@@ -205,7 +211,8 @@ pub async fn node_topology(cluster: &Cluster) -> Result<NodeTopology, CallError>
     for node in items(list.get("items")) {
         topology.nodes += 1;
         let labels = node.get("metadata").and_then(|metadata| metadata.get("labels"));
-        let label = |key: &str| labels.and_then(|labels| labels.get(key)).and_then(Value::as_str).map(str::to_owned);
+        let label =
+            |key: &str| labels.and_then(|labels| labels.get(key)).and_then(Value::as_str).map(str::to_owned);
         topology.regions.extend(label(REGION));
         topology.zones.extend(label(ZONE));
     }
@@ -237,7 +244,8 @@ pub async fn access_review(cluster: &Cluster) -> Result<Vec<Access>, CallError> 
             "spec": {"resourceAttributes": {"verb": verb, "group": group, "resource": resource}},
         });
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews".to_owned();
-        let answer = cluster.call(Call::send(Verb::Discover, http::Method::POST, path, JSON, &review)).await?;
+        let answer =
+            cluster.call(Call::send(Verb::Discover, http::Method::POST, path, JSON, &review)).await?;
         let status = answer.get("status");
         answers.push(Access {
             verb,
@@ -249,3 +257,6 @@ pub async fn access_review(cluster: &Cluster) -> Result<Vec<Access>, CallError> 
     }
     Ok(answers)
 }
+
+#[cfg(test)]
+mod tests;

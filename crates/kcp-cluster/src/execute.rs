@@ -2,16 +2,17 @@
 //!
 //! One bad object never stops the others. Whoever runs it may change its mind before each step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use kcp_core::object::{ContentHash, GroupKind, ObjectKey};
-use kcp_core::observe::{Observation, Outcome, stored_key};
+use kcp_core::observe::{Observation, Outcome, stored_key, stored_name};
 use kcp_core::plan::{ApplyAction, DeleteAction, SetPlan};
 use kcp_core::render::phase;
+use kcp_core::world::ParentFacts;
 use serde_json::Value;
 
 use crate::call::{Call, JSON};
@@ -109,13 +110,15 @@ impl Session {
         if written {
             self.tell_parent(run.workspace, Some(live.clone())).await;
         }
-        let mut applied = live.applied.clone();
+        let mut applied = known(plan, &live);
         let mut whole = true;
         for actions in plan.apply.chunk_by(|a, b| phase_of(&a.object.key) == phase_of(&b.object.key)) {
             let done = self.phase(run, actions.iter().map(Step::Apply).collect()).await;
             whole &= note(&mut applied, &done, actions.len());
             let crds = done.iter().filter_map(|(step, outcome)| match (step, outcome) {
-                (Step::Apply(action), Outcome::Applied { .. }) => is_crd(&action.object.key).then_some(*action),
+                (Step::Apply(action), Outcome::Applied { .. }) => {
+                    is_crd(&action.object.key).then_some(*action)
+                }
                 _ => None,
             });
             let crds: Vec<_> = crds.collect();
@@ -183,7 +186,8 @@ impl Session {
                 }
             }
             let is_served = |action: &&ApplyAction| {
-                let text = |path: &str| action.object.body.pointer(path).and_then(Value::as_str).unwrap_or_default();
+                let text =
+                    |path: &str| action.object.body.pointer(path).and_then(Value::as_str).unwrap_or_default();
                 self.api().kind(&GroupKind::new(text("/spec/group"), text("/spec/names/kind"))).is_some()
             };
             loop {
@@ -203,7 +207,8 @@ impl Session {
 
     /// Whether a CRD is served, or will never be.
     async fn is_established(&self, key: &ObjectKey) -> bool {
-        let path = Endpoint::of(&self.api(), &key.group_kind(), None).and_then(|endpoint| endpoint.object(key));
+        let path =
+            Endpoint::of(&self.api(), &key.group_kind(), None).and_then(|endpoint| endpoint.object(key));
         let Ok(path) = path else { return true };
         match self.cluster.call(Call::get(Verb::Get, path, JSON)).await {
             Ok(crd) => {
@@ -228,6 +233,26 @@ fn phase_of(key: &ObjectKey) -> u8 {
 
 fn is_crd(key: &ObjectKey) -> bool {
     key.group == "apiextensions.k8s.io" && key.kind == "CustomResourceDefinition"
+}
+
+/// What is recorded before anything is done: what the parent says, without objects that the plan does not know any
+/// more, and with those that are as they should be and were not recorded.
+fn known(plan: &SetPlan, live: &ParentFacts) -> BTreeMap<String, ContentHash> {
+    if plan.applied.is_empty() {
+        return live.applied.clone();
+    }
+    let changing: BTreeSet<String> = plan.apply.iter().map(|action| action.object.key.to_string()).collect();
+    let mut known = BTreeMap::new();
+    for (name, hash) in &plan.applied {
+        let before = live.applied.get(name);
+        let Some(hash) = (if changing.contains(name) { before } else { Some(hash) }) else { continue };
+        known.insert(name.clone(), *hash);
+        let stored = stored_name(name);
+        if let Some(own) = live.applied.get(&stored).filter(|_| before == Some(hash)) {
+            known.insert(stored, *own);
+        }
+    }
+    known
 }
 
 /// Records what was applied and deleted; whether each of `wanted` steps is done for good.
@@ -255,3 +280,6 @@ fn note(applied: &mut BTreeMap<String, ContentHash>, done: &[(Step<'_>, Outcome)
     }
     good == wanted
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -73,7 +73,8 @@ mod tests {
         });
         assert_eq!(owner(copied), "its controller Service web");
         assert_eq!(owner(json!({"labels": {"applyset.kubernetes.io/part-of": "x"}})), "the ApplySet x");
-        let fields = json!({"managedFields": [{"manager": "kubectl"}, {"manager": "a"}, {"manager": "kubectl"}]});
+        let fields =
+            json!({"managedFields": [{"manager": "kubectl"}, {"manager": "a"}, {"manager": "kubectl"}]});
         assert_eq!(owner(fields), "field managers a, kubectl");
         let other = json!({
             "annotations": {"kcp.dev/workspace": "db"},

@@ -10,6 +10,8 @@ mod conflict;
 mod connect;
 mod discovery;
 mod execute;
+#[cfg(test)]
+mod fake;
 mod foreign;
 mod limit;
 mod memory;

@@ -1,8 +1,8 @@
 //! What one connection remembers of the objects it saw: so little that no object is read or written twice for
 //! nothing, and none is mistaken for another of the same name.
 
-use std::collections::{BTreeSet, HashMap};
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

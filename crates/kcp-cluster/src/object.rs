@@ -168,7 +168,13 @@ impl Session {
         })
     }
 
-    fn applied(&self, action: &ApplyAction, object: &Value, live: Option<Live>, forced_from: Vec<String>) -> Done {
+    fn applied(
+        &self,
+        action: &ApplyAction,
+        object: &Value,
+        live: Option<Live>,
+        forced_from: Vec<String>,
+    ) -> Done {
         let key = &action.object.key;
         let mut seen = reduce::reduce(object);
         seen.applied = Some(action.object.hash);

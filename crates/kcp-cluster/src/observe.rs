@@ -157,12 +157,14 @@ pub(crate) async fn parents(cluster: &Cluster, fleet_id: &str) -> Result<Parents
             parents.broken.insert(named.unwrap_or_else(|| reduce::key("", "Secret", parent).name), message);
         }
     };
-    parents.version = pages(cluster, |parameters| parents_path(parameters, fleet_id), |page| {
-        match page {
+    parents.version = pages(
+        cluster,
+        |parameters| parents_path(parameters, fleet_id),
+        |page| match page {
             Page::Begin => parents = Parents::default(),
             Page::Item(parent) => read(&mut parents, &parent),
-        }
-    })
+        },
+    )
     .await?;
     Ok(parents)
 }
@@ -297,3 +299,6 @@ async fn pages(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,12 +107,7 @@ pub async fn execute_once(
 }
 
 /// Carries out all sets of a plan. `false` if the cluster was lost over it.
-pub(crate) async fn run_plan(
-    session: &Session,
-    plan: &ClusterPlan,
-    seen: u64,
-    wanted: &dyn Wants,
-) -> bool {
+pub(crate) async fn run_plan(session: &Session, plan: &ClusterPlan, seen: u64, wanted: &dyn Wants) -> bool {
     let mut waiting = plan.sets.iter();
     let mut running = FuturesUnordered::new();
     let mut all = true;

@@ -134,12 +134,16 @@ mod tests {
 
     #[test]
     fn paths() {
-        let deployments = Endpoint::of(&api(), &GroupKind::new("apps", "Deployment"), Some("v1beta1")).expect("served");
+        let deployments =
+            Endpoint::of(&api(), &GroupKind::new("apps", "Deployment"), Some("v1beta1")).expect("served");
         assert_eq!(deployments.all(), "/apis/apps/v1beta1/deployments");
         let path = deployments.object(&key("apps", "Deployment", "shop", "a:b/../c")).expect("fits");
         assert_eq!(path, "/apis/apps/v1beta1/namespaces/shop/deployments/a%3Ab%2F..%2Fc");
         let namespaces = Endpoint::of(&api(), &GroupKind::new("", "Namespace"), None).expect("served");
-        assert_eq!(namespaces.object(&key("", "Namespace", "", "..")).expect("fits"), "/api/v1/namespaces/%2E%2E");
+        assert_eq!(
+            namespaces.object(&key("", "Namespace", "", "..")).expect("fits"),
+            "/api/v1/namespaces/%2E%2E"
+        );
         assert_eq!(with_query("/x", &[("a", "b,c"), ("d", "1")]), "/x?a=b%2Cc&d=1");
         assert_eq!(segment("é"), "%C3%A9");
     }

@@ -1,14 +1,12 @@
 //! From an object as it was read to the little that is kept of it.
 
-use kcp_api::{ANNOTATION_COMMIT, ANNOTATION_SOURCE, ANNOTATION_WORKSPACE, FIELD_MANAGER};
+use kcp_api::{ANNOTATION_COMMIT, ANNOTATION_WORKSPACE, ANNOTATIONS_OUTSIDE_CONTENT, FIELD_MANAGER};
 use kcp_core::applyset::PART_OF_LABEL;
 use kcp_core::health;
 use kcp_core::object::{ContentHash, ObjectKey};
 use kcp_core::world::ObservedObject;
 use serde_json::Value;
 
-/// Annotations that change without a change of content.
-pub(crate) const OUTSIDE_CONTENT: [&str; 2] = [ANNOTATION_COMMIT, ANNOTATION_SOURCE];
 
 fn metadata(object: &Value) -> Option<&Value> {
     object.get("metadata")
@@ -19,7 +17,11 @@ fn text<'a>(object: &'a Value, group: &str, key: &str) -> Option<&'a str> {
 }
 
 fn field(object: &Value, name: &str) -> String {
-    metadata(object).and_then(|metadata| metadata.get(name)).and_then(Value::as_str).unwrap_or_default().to_owned()
+    metadata(object)
+        .and_then(|metadata| metadata.get(name))
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// The id of the set whose member it is by its label.
@@ -41,7 +43,9 @@ pub(crate) fn resource_version(object: &Value) -> String {
 }
 
 pub(crate) fn is_terminating(object: &Value) -> bool {
-    metadata(object).and_then(|metadata| metadata.get("deletionTimestamp")).is_some_and(|time| !time.is_null())
+    metadata(object)
+        .and_then(|metadata| metadata.get("deletionTimestamp"))
+        .is_some_and(|time| !time.is_null())
 }
 
 /// The key of an object of a known group and kind.
@@ -57,7 +61,8 @@ pub(crate) fn key(group: &str, kind: &str, object: &Value) -> ObjectKey {
 /// The apiVersion in which we last applied it: only read in that version do its managedFields fit its fields.
 pub(crate) fn applied_version(object: &Value) -> Option<&str> {
     let entries = metadata(object)?.get("managedFields")?.as_array()?;
-    let text = |entry: &Value, field: &str| entry.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text =
+        |entry: &Value, field: &str| entry.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let ours = entries.iter().find(|entry| {
         text(entry, "manager") == FIELD_MANAGER
             && text(entry, "operation") == "Apply"
@@ -73,7 +78,8 @@ pub(crate) fn is_managed(object: &Value) -> bool {
 
 /// All field managers, once each.
 pub(crate) fn managers(object: &Value) -> Vec<String> {
-    let entries = metadata(object).and_then(|metadata| metadata.get("managedFields")).and_then(Value::as_array);
+    let entries =
+        metadata(object).and_then(|metadata| metadata.get("managedFields")).and_then(Value::as_array);
     let mut managers: Vec<String> = entries
         .into_iter()
         .flatten()
@@ -87,10 +93,11 @@ pub(crate) fn managers(object: &Value) -> Vec<String> {
 
 /// What is kept of a whole object.
 pub(crate) fn reduce(object: &Value) -> ObservedObject {
-    let own = kcp_merge::own_fields(object, FIELD_MANAGER, &OUTSIDE_CONTENT);
+    let own = kcp_merge::own_fields(object, FIELD_MANAGER, &ANNOTATIONS_OUTSIDE_CONTENT);
     // Unreadable ownership is no ownership: such an object is neither as it should be nor ours to delete.
     let own = own.ok().flatten();
-    let owners = metadata(object).and_then(|metadata| metadata.get("ownerReferences")).and_then(Value::as_array);
+    let owners =
+        metadata(object).and_then(|metadata| metadata.get("ownerReferences")).and_then(Value::as_array);
     ObservedObject {
         uid: uid(object),
         resource_version: resource_version(object),

@@ -184,7 +184,8 @@ async fn relist(
             Ok(Some(members.version).filter(|version| !version.is_empty()))
         }
         Target::Parents => {
-            let parents = observe::parents(&session.cluster, &session.fleet_id).await.map_err(ListError::Call)?;
+            let parents =
+                observe::parents(&session.cluster, &session.fleet_id).await.map_err(ListError::Call)?;
             for (workspace, message) in parents.broken {
                 session.sink.send(Observation::ParentUnreadable { workspace, message }).await;
             }
@@ -225,7 +226,8 @@ async fn tell_parent(
 
 fn path(session: &Session, target: &Target, version: &str) -> Result<String, ListError> {
     let seconds = session.timing.watch.as_secs().max(1).to_string();
-    let mut parameters = vec![("watch", "true"), ("allowWatchBookmarks", "true"), ("timeoutSeconds", &seconds)];
+    let mut parameters =
+        vec![("watch", "true"), ("allowWatchBookmarks", "true"), ("timeoutSeconds", &seconds)];
     if !version.is_empty() {
         parameters.push(("resourceVersion", version));
     }
@@ -297,8 +299,13 @@ fn read(line: &[u8]) -> Event {
         Some("BOOKMARK") => Event::Bookmark(reduce::resource_version(&object)),
         Some("ERROR") => {
             let code = object.get("code").and_then(Value::as_u64);
-            let message = object.get("message").and_then(Value::as_str).unwrap_or("an error without a message");
-            if code == Some(410) { Event::Expired } else { unreadable(format!("the watch failed: {message}")) }
+            let message =
+                object.get("message").and_then(Value::as_str).unwrap_or("an error without a message");
+            if code == Some(410) {
+                Event::Expired
+            } else {
+                unreadable(format!("the watch failed: {message}"))
+            }
         }
         other => unreadable(format!("a watch event of type {}", other.unwrap_or("nothing"))),
     }

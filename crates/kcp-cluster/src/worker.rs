@@ -229,3 +229,6 @@ impl Worker {
         self.state.send_replace(WorkerState::Ended);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,7 +27,11 @@ impl GroupKind {
 impl fmt::Display for GroupKind {
     /// As kubectl writes it: `Deployment.apps`, `ConfigMap`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.group.is_empty() { f.write_str(&self.kind) } else { write!(f, "{}.{}", self.kind, self.group) }
+        if self.group.is_empty() {
+            f.write_str(&self.kind)
+        } else {
+            write!(f, "{}.{}", self.kind, self.group)
+        }
     }
 }
 
@@ -168,7 +172,11 @@ impl Object {
     /// The apiVersion as written: `apps/v1`, `v1`.
     #[must_use]
     pub fn api_version(&self) -> String {
-        if self.key.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.key.group, self.version) }
+        if self.key.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.key.group, self.version)
+        }
     }
 }
 

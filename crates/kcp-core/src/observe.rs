@@ -144,6 +144,12 @@ pub enum Outcome {
 /// it was sent. With it a restart knows that such an object is as it should be.
 #[must_use]
 pub fn stored_key(key: &ObjectKey) -> String {
+    stored_name(&key.to_string())
+}
+
+/// The same for the text of a key.
+#[must_use]
+pub fn stored_name(key: &str) -> String {
     format!("stored {key}")
 }
 
@@ -224,8 +230,10 @@ impl ClusterView {
                 if corrections < FIGHT_CORRECTIONS {
                     self.failures.remove(&key);
                 } else {
-                    let whom = if forced_from.is_empty() { "somebody".to_owned() } else { forced_from.join(", ") };
-                    let message = format!("{whom} changes it back: corrected {corrections} times, waiting now");
+                    let whom =
+                        if forced_from.is_empty() { "somebody".to_owned() } else { forced_from.join(", ") };
+                    let message =
+                        format!("{whom} changes it back: corrected {corrections} times, waiting now");
                     self.fail(workspace.clone(), key.clone(), hash, Reason::Fighting, message, now);
                 }
                 self.put(&workspace, key, *object);
@@ -267,8 +275,10 @@ impl ClusterView {
         message: String,
         now: UnixSeconds,
     ) {
-        let before = self.failures.get(&key).filter(|failure| failure.hash == hash && failure.reason == reason);
-        let (since, attempts) = before.map_or((now, 1), |failure| (failure.since, failure.attempts.saturating_add(1)));
+        let before =
+            self.failures.get(&key).filter(|failure| failure.hash == hash && failure.reason == reason);
+        let (since, attempts) =
+            before.map_or((now, 1), |failure| (failure.since, failure.attempts.saturating_add(1)));
         let retry_at = now.saturating_add(retry_delay(reason, attempts));
         let failure = Failure { workspace, hash, reason, message, since, retry_at, attempts };
         self.failures.insert(key, failure);

@@ -60,7 +60,7 @@ spec:
   hold: 3f9a1c20b7de
   actions:
   - verb: Delete
-    clusterUid: 11111111-2222-3333-4444-555555555555
+    clusterUid: \"11111111-2222-3333-4444-555555555555\"
     group: apps
     kind: Deployment
     namespace: web

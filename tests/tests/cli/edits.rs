@@ -105,9 +105,7 @@ fn an_edit_commits_its_own_files_and_leaves_other_work_alone() {
     assert_eq!(world.log()[0], "eu-1: swap disks");
     assert_eq!(world.git("status --porcelain"), "A  notes.md\n");
     world.run("cluster uncordon eu-1 --no-commit").code(0);
-    assert_eq!(world.git("status --porcelain"), " M clusters/eu-1.yaml
-A  notes.md
-");
+    assert_eq!(world.git("status --porcelain"), " M clusters/eu-1.yaml\nA  notes.md\n");
     let refused = world.run("cluster label eu-1 a=b").code(3);
     assert!(refused.err.contains("clusters/eu-1.yaml has changes that are not committed"), "{}", refused.err);
 }

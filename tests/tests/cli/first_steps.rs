@@ -64,18 +64,15 @@ fn a_plan_is_of_the_working_tree_or_of_a_commit() {
 #[test]
 fn every_error_of_a_repo_is_told_at_once_with_its_place() {
     let world = World::with_fleet();
-    world.write(
-        "clusters/eu-1.yaml",
-        &CLUSTER.replace("  connection:", "  conection:"),
-    );
+    world.write("clusters/eu-1.yaml", &CLUSTER.replace("  connection:", "  conection:"));
     world.write("clusters/us-1.yaml", &CLUSTER.replace("uid: ", "mode: Pusch\n  uid: "));
     world.write("placements/web.yaml", "apiVersion: kcp.dev/v1alpha1\nkind: Placement\nmetadata: {name: web}\nspec:\n  workspaces: {names: [wbe]}\n  clusters: {exactly: 1, all: true}\n");
     let plan = world.run("plan").code(1);
     for place in [
         "clusters/eu-1.yaml:",
         "clusters/us-1.yaml:12:9: ",
-        "placements/web.yaml:5:23: ",
-        "placements/web.yaml:6:13: ",
+        "placements/web.yaml:5:24: ",
+        "placements/web.yaml:6:3: ",
     ] {
         assert!(plan.out.lines().any(|line| line.starts_with(place)), "{place} in\n{}", plan.out);
     }

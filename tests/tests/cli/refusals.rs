@@ -73,6 +73,9 @@ fn outside_a_fleet_it_says_how_to_make_one() {
     let world = World::new();
     let outside = world.run("plan").code(3);
     assert!(outside.err.contains("kubectl kcp init"), "{}", outside.err);
+    let bad_name = world.run("init --name Not_A_Name").code(3);
+    assert!(bad_name.err.contains("kcp.yaml:5:3: metadata.name"), "{}", bad_name.err);
+    assert!(!world.repo().join(".git").exists(), "nothing is left behind");
     world.git("init --quiet");
     let no_fleet = world.run("plan").code(3);
     assert!(

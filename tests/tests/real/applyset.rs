@@ -48,7 +48,7 @@ async fn kubectl_recognises_our_parent_and_would_write_the_same() -> anyhow::Res
 
     // kubectl finds the parent, reads whose it is, and stops.
     let refused = kubectl(&setup, ours, &name, &map("c", "1").replace("{name: c}", "{name: c, namespace: sets}")).await?;
-    assert!(!refused.success && refused.stderr.contains("kcp/v1"), "{}{}", refused.stdout, refused.stderr);
+    assert!(!refused.success && refused.stderr.contains("managed by tooling \"kcp\""), "{}{}", refused.stdout, refused.stderr);
     assert_eq!(setup.map("eu-1", "sets", "c").await?, None);
 
     // The same manifests, applied by kubectl with a parent of the same name on another cluster. The namespaces that we

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use kcp_git::{DEFAULT_STATUS_BRANCH, Repo, StatusBranch};
 use kcp_reconciler::publish::read_branch;
 use kcp_reconciler::record::Record;
-use kcp_tests::{Cluster, Fleet, Mark, Output, wait_until};
+use kcp_tests::{Cluster, Fleet, Mark, Output, Request, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -254,14 +254,15 @@ impl Marks<'_> {
         self.collect(|_| true).await
     }
 
-    /// Those that the cluster accepted, other than to our own parents in `kcp-system`.
+    /// Those that the cluster accepted, other than to `kcp-system`, where our own parents are.
     pub(crate) async fn objects(&self) -> anyhow::Result<BTreeMap<String, Writes>> {
-        self.collect(|request| request.namespace != "kcp-system" && (200..300).contains(&request.code)).await
+        let ours = |request: &Request| [&request.namespace, &request.name].iter().any(|it| *it == "kcp-system");
+        self.collect(|request| !ours(request) && (200..300).contains(&request.code)).await
     }
 
     /// Objects whose delete was accepted, on all clusters together.
     pub(crate) async fn deletes(&self) -> anyhow::Result<Vec<String>> {
-        let deletes = |request: &kcp_tests::Request| request.verb.starts_with("delete") && request.code < 300;
+        let deletes = |request: &Request| request.verb.starts_with("delete") && request.code < 300;
         let by_cluster = self.collect(deletes).await?;
         let flat = by_cluster.into_iter().flat_map(|(cluster, writes)| {
             writes.into_iter().flat_map(move |(write, count)| vec![format!("{cluster}: {write}"); count])
@@ -271,14 +272,16 @@ impl Marks<'_> {
 
     async fn collect(
         &self,
-        wanted: impl Fn(&kcp_tests::Request) -> bool,
+        wanted: impl Fn(&Request) -> bool,
     ) -> anyhow::Result<BTreeMap<String, Writes>> {
         let mut all = BTreeMap::new();
         for (cluster, mark) in &self.of {
             let mut writes = Writes::new();
             for request in cluster.writes(*mark).await?.iter().filter(|request| wanted(request)) {
+                // To the audit log a Namespace is in itself.
                 let object = match request.namespace.as_str() {
                     "" => request.name.clone(),
+                    _ if request.resource == "namespaces" => request.name.clone(),
                     namespace => format!("{namespace}/{}", request.name),
                 };
                 *writes.entry(format!("{} {} {object}", request.verb, request.resource)).or_default() += 1;

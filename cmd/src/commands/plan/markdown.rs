@@ -36,9 +36,9 @@ pub(super) fn markdown(ahead: &Ahead, chosen: Option<&BTreeSet<String>>) -> Stri
             let way = format!("{unit}: {} -> {}", movement.from.join(", "), movement.to.join(", "));
             let _ = writeln!(out, "- **moves** {} {}", code(&way), code(&movement.message));
         }
-        if let Some(unplaced) = &plan.unplaced {
-            let _ = writeln!(out, "- **unplaced** {}", code(&format!("{unit}: {unplaced}")));
-        }
+    }
+    for (name, why) in ahead.unplaced() {
+        let _ = writeln!(out, "- **unplaced** {}", code(&format!("{name}: {why}")));
     }
     for hold in &ahead.plan.holds {
         let _ =

@@ -42,6 +42,7 @@ pub(crate) fn text(context: &Context, ahead: &Ahead, chosen: Option<&BTreeSet<St
         }
     }
     moves(context, ahead);
+    unplaced(context, ahead);
     held(context, ahead);
     wrong(context, ahead);
     let total = total(ahead, chosen);
@@ -123,19 +124,18 @@ fn moves(context: &Context, ahead: &Ahead) {
                     .and(Tone::Plain, format!("  {}: {}", movement.reason, movement.message)),
             );
         }
-        // Where it is a problem, it is told with its place.
-        let is_told =
-            ahead.findings().any(|it| it.workspace.as_ref() == Some(&unit.workspace) && it.object.is_none());
-        if let Some(unplaced) = plan.unplaced.as_ref().filter(|_| !is_told) {
-            context.ui.line(
-                Text::toned(Tone::Warn, format!("unplaced {unit}: ")).and(Tone::Plain, unplaced.clone()),
-            );
-        }
-        if plan.placement.is_none() && plan.decision.is_none() {
+        let is_there = ahead.world.desired.workspaces.contains_key(&unit.workspace);
+        if is_there && plan.placement.is_none() && plan.decision.is_none() {
             context.ui.note(format!(
                 "note: no placement is about {unit}, so it goes nowhere: kubectl kcp place {unit} --exactly 1"
             ));
         }
+    }
+}
+
+fn unplaced(context: &Context, ahead: &Ahead) {
+    for (name, why) in ahead.unplaced() {
+        context.ui.line(Text::toned(Tone::Warn, format!("unplaced {name}: ")).and(Tone::Plain, why));
     }
 }
 

@@ -4,7 +4,7 @@ mod one;
 mod overview;
 
 use clap::Args;
-use kcp_api::{ConditionType, WorkspaceStatus};
+use kcp_api::{ConditionType, Reason, WorkspaceStatus};
 use serde_json::{Value, json};
 
 use super::Context;
@@ -73,7 +73,7 @@ pub(crate) fn run(context: &Context, args: &StatusArgs) -> Outcome {
 /// Yes: what was asked about is ready and nothing of it is held.
 fn verdict(recorded: &Recorded, workspace: Option<&str>) -> Exit {
     let record = &recorded.record;
-    let well = |status: &WorkspaceStatus| is_ready(status) && status.holds.is_empty();
+    let well = |status: &WorkspaceStatus| (is_ready(status) || is_gone(status)) && status.holds.is_empty();
     let fine = match workspace {
         Some(name) => record.workspaces.get(name).is_some_and(|it| well(&it.status)),
         None => {
@@ -88,6 +88,12 @@ fn verdict(recorded: &Recorded, workspace: Option<&str>) -> Exit {
 
 fn is_ready(status: &WorkspaceStatus) -> bool {
     ahead::holds(&status.conditions, ConditionType::Ready)
+}
+
+/// Out of the repo, with nothing left but what is kept by rule: nobody waits for it to be ready.
+fn is_gone(status: &WorkspaceStatus) -> bool {
+    ahead::condition(&status.conditions, ConditionType::Ready)
+        .is_some_and(|it| it.reason == Reason::WorkspaceRemoved)
 }
 
 fn data(recorded: &Recorded, workspace: Option<&str>) -> Value {

@@ -46,7 +46,8 @@ pub(super) fn show(context: &Context, recorded: &Recorded, wide: bool) {
 pub(super) fn show_hold(context: &Context, hold: &Hold) {
     let text = format!("{}: {}", hold.subject, hold.message);
     context.ui.line(Text::toned(Tone::Warn, format!("Held ({}): ", hold.reason)).and(Tone::Plain, text));
-    if !hold.id.is_empty() {
+    // Most holds say so themselves.
+    if !hold.id.is_empty() && !hold.message.contains("kubectl kcp approve") {
         context.ui.line(format!("    let it through: kubectl kcp approve {}", hold.id));
     }
 }

@@ -20,7 +20,12 @@ fn action(verb: ApplyVerb, conflicts: Conflicts, before: &str) -> ApplyAction {
     ApplyAction {
         verb,
         object: Object {
-            key: ObjectKey { group: String::new(), kind: "A".into(), namespace: "n".into(), name: "a".into() },
+            key: ObjectKey {
+                group: String::new(),
+                kind: "A".into(),
+                namespace: "n".into(),
+                name: "a".into(),
+            },
             version: "v1".into(),
             body: Arc::new(json!({})),
             hash: hash("new"),

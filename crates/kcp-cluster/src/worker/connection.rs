@@ -93,8 +93,9 @@ async fn begin(worker: &Worker) -> Result<(Arc<Session>, Observed, u64), End> {
     session.tell_facts(api.clone()).await;
     worker.state.send_replace(WorkerState::Listing);
     let more = kinds_of(worker.plans.borrow().as_deref());
-    let observed =
-        observe::observe(&session.cluster, &session.fleet_id, &api, &more, &session.memory).await.map_err(lost)?;
+    let observed = observe::observe(&session.cluster, &session.fleet_id, &api, &more, &session.memory)
+        .await
+        .map_err(lost)?;
     observed.sets.keys().for_each(|workspace| session.knows_workspace(workspace));
     let view = ClusterView {
         uid: Some(session.identity.uid.clone()),
@@ -112,7 +113,7 @@ async fn begin(worker: &Worker) -> Result<(Arc<Session>, Observed, u64), End> {
 /// An API server that is just starting may not know yet what it serves: its answers would look like loss.
 async fn is_ready(cluster: &Cluster) -> Result<(), End> {
     match cluster.call(Call::get(Verb::Discover, "/readyz", JSON)).await {
-        // `ok` is no JSON; who may not ask, or has no such path, is asked no further.
+        // Who may not ask, or has no such path, is asked no further.
         Ok(_) | Err(CallError::Unreadable(_)) => Ok(()),
         Err(error) if matches!(error.code(), Some(403 | 404)) => Ok(()),
         Err(error) if error.code().is_some_and(|code| code >= 500) => {
@@ -406,7 +407,8 @@ async fn probe(
 /// Whether objects that were in the way still are.
 async fn look_at_foreign(session: &Session) {
     for key in session.written.in_the_way().into_iter().take(LOOKED_AT) {
-        let path = Endpoint::of(&session.api(), &key.group_kind(), None).and_then(|endpoint| endpoint.object(&key));
+        let path =
+            Endpoint::of(&session.api(), &key.group_kind(), None).and_then(|endpoint| endpoint.object(&key));
         let Ok(path) = path else { continue };
         let answer = session.cluster.call(Call::get(Verb::Get, path, METADATA)).await;
         if answer.is_err_and(|error| error.code() == Some(404)) {

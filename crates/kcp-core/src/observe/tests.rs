@@ -6,7 +6,9 @@ use kcp_api::Reason;
 
 use super::{FIGHT_CORRECTIONS, Observation, Outcome, stored_key};
 use crate::object::{ContentHash, GroupKind, ObjectKey};
-use crate::world::{ClusterView, Contact, Foreign, Health, HealthStatus, ObservedObject, ObservedSet, ParentFacts};
+use crate::world::{
+    ClusterView, Contact, Foreign, Health, HealthStatus, ObservedObject, ObservedSet, ParentFacts,
+};
 
 fn hash(text: &str) -> ContentHash {
     ContentHash::of_bytes(text.as_bytes())
@@ -36,7 +38,13 @@ fn seen(workspace: &str, name: &str, object: ObservedObject) -> Observation {
 }
 
 fn outcome(name: &str, number: u64, outcome: Outcome) -> Observation {
-    Observation::Outcome { workspace: "shop".into(), key: key(name), hash: Some(hash("new")), number, outcome }
+    Observation::Outcome {
+        workspace: "shop".into(),
+        key: key(name),
+        hash: Some(hash("new")),
+        number,
+        outcome,
+    }
 }
 
 fn applied(object: ObservedObject, corrections: u32) -> Outcome {
@@ -72,7 +80,11 @@ fn a_restart_learns_it_from_the_parent() {
         objects: BTreeMap::from([(key("a"), object("1", "stored")), (key("b"), object("1", "edited"))]),
         unlisted: BTreeMap::new(),
     };
-    let listed = ClusterView { sets: BTreeMap::from([("shop".into(), set)]), complete: true, ..ClusterView::default() };
+    let listed = ClusterView {
+        sets: BTreeMap::from([("shop".into(), set)]),
+        complete: true,
+        ..ClusterView::default()
+    };
     let mut view = ClusterView::default();
     view.apply(Observation::Contact(Contact::Live { since: 3 }), 3);
     view.apply(Observation::View(Box::new(listed)), 3);
@@ -96,13 +108,26 @@ fn a_relist_replaces_one_kind_only() {
     let mut view = ClusterView::default();
     let kind = GroupKind::new("", "ConfigMap");
     let secret = ObjectKey { kind: "Secret".into(), ..key("s") };
-    view.apply(Observation::Parent { workspace: "shop".into(), parent: Some(Box::new(ParentFacts {
-        group_kinds: [kind.clone()].into(), uid: "p".into(), ..ParentFacts::default()
-    })) }, 0);
+    view.apply(
+        Observation::Parent {
+            workspace: "shop".into(),
+            parent: Some(Box::new(ParentFacts {
+                group_kinds: [kind.clone()].into(),
+                uid: "p".into(),
+                ..ParentFacts::default()
+            })),
+        },
+        0,
+    );
     view.apply(seen("shop", "gone", object("1", "x")), 0);
-    view.apply(Observation::Object {
-        workspace: Some("shop".into()), key: secret.clone(), object: Some(Box::new(object("1", "x"))),
-    }, 0);
+    view.apply(
+        Observation::Object {
+            workspace: Some("shop".into()),
+            key: secret.clone(),
+            object: Some(Box::new(object("1", "x"))),
+        },
+        0,
+    );
     view.complete = true;
     view.apply(Observation::Unlisted { kind: kind.clone(), message: "503".into() }, 0);
     assert!(!view.complete && view.sets["shop"].objects.contains_key(&key("gone")), "unknown is not gone");

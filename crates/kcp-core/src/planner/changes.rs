@@ -1,6 +1,6 @@
 //! The fields in which an object changes, for people. Values of Secrets never leave this file.
 
-use kcp_api::{ANNOTATION_COMMIT, ANNOTATION_SOURCE};
+use kcp_api::ANNOTATIONS_OUTSIDE_CONTENT as OUTSIDE;
 use kcp_merge::{differences, without_annotations};
 use serde_json::Value;
 
@@ -20,9 +20,7 @@ const PLAIN: [&str; 4] = ["apiVersion", "kind", "immutable", "type"];
 /// How an object differs from what the earlier bundle had; empty if it had none.
 pub(crate) fn of(before: &Bundle, object: &Object) -> Vec<FieldChange> {
     let Some(earlier) = before.objects.iter().find(|it| it.key == object.key) else { return Vec::new() };
-    // These change with every commit and every move of a file, and are no change of content.
-    let drop = [ANNOTATION_COMMIT, ANNOTATION_SOURCE];
-    let (from, to) = (without_annotations(&earlier.body, &drop), without_annotations(&object.body, &drop));
+    let (from, to) = (without_annotations(&earlier.body, &OUTSIDE), without_annotations(&object.body, &OUTSIDE));
     let is_secret = object.key.group.is_empty() && object.key.kind == "Secret";
     let found = differences(&from, &to).into_iter();
     found

@@ -189,9 +189,9 @@ impl Maker<'_> {
         ignore::apply(&self.policy.apply.ignore_fields, &key, &mut body);
         mark(&mut body, "labels", PART_OF_LABEL, self.part_of);
         mark(&mut body, "annotations", ANNOTATION_WORKSPACE, &self.workspace.name);
-        mark(&mut body, "annotations", ANNOTATION_PLACEMENT, self.placement);
-        // These two change without a change of content, so they come after the hash.
+        // The others change without a change of content, so they come after the hash.
         let hash = ContentHash::of_value(&body);
+        mark(&mut body, "annotations", ANNOTATION_PLACEMENT, self.placement);
         mark(&mut body, "annotations", ANNOTATION_COMMIT, self.commit);
         mark(&mut body, "annotations", ANNOTATION_SOURCE, &origin.file);
         Object { key, version, body: Arc::new(body), hash, origin }

@@ -123,6 +123,7 @@ fn the_last_copy_goes_only_with_approval() {
     let mut world = world(&["a"], &[("shop", &["web"], 1)]);
     settle(&mut world);
     placement(&mut world, "shop").clusters = exactly(0);
+    assert!(plan(&world).acts.is_empty(), "what is held is not counted as a move either");
     let it = settle(&mut world);
     assert_eq!((hold(&it).reason, homes(&world, "shop")), (Reason::LastCopy, set(&["a"])));
 }

@@ -52,7 +52,7 @@ type Guard = (&'static str, fn(&mut World));
 
 #[test]
 fn each_guard_alone_keeps_it() {
-    let guards: [Guard; 13] = [
+    let guards: [Guard; 14] = [
         ("the view is not complete", |world| view(world, "a").complete = false),
         ("another kind could not be listed", |world| {
             view(world, "a").complete = false;
@@ -72,6 +72,7 @@ fn each_guard_alone_keeps_it() {
         }),
         ("it is of no workspace", |world| seen(world, "a", "shop", "old").workspace = None),
         ("a controller made it", |world| seen(world, "a", "shop", "old").controlled = true),
+        ("it is being deleted already", |world| seen(world, "a", "shop", "old").terminating = true),
         ("its UID is not known", |world| seen(world, "a", "shop", "old").uid.clear()),
         ("its kind could not be listed", |world| {
             let set = view(world, "a").sets.get_mut("shop").expect("its set");

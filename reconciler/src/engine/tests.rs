@@ -1,0 +1,222 @@
+//! The engine fed with events: what leaves it is what a reconciler would do.
+
+use kcp_core::object::ContentHash;
+use kcp_core::observe::Outcome;
+use kcp_core::world::{ApiFacts, Health, HealthStatus, KindFacts, ObservedObject, ParentFacts};
+use kustomize_rs::MemoryFiles;
+
+use super::*;
+use crate::prepare::Preparer;
+
+const FLEET: &str = "apiVersion: kcp.dev/v1alpha1\nkind: Fleet\nmetadata: {name: acme}\nspec: {id: f1}\n";
+const CLUSTER: &str = "apiVersion: kcp.dev/v1alpha1\nkind: Cluster\nmetadata: {name: eu-1}\nspec: {connection: {context: eu}, uid: u-1}\n";
+const PLACEMENT: &str = "apiVersion: kcp.dev/v1alpha1\nkind: Placement\nmetadata: {name: web}\nspec: {workspaces: {names: [web]}, clusters: {all: true}}\n";
+
+fn map(name: &str, value: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: web}}\ndata: {{a: \"{value}\"}}\n")
+}
+
+fn repo(maps: &[(&str, &str)]) -> MemoryFiles {
+    let mut files: MemoryFiles =
+        [("kcp.yaml", FLEET), ("clusters/eu-1.yaml", CLUSTER), ("placements/web.yaml", PLACEMENT)].into_iter().collect();
+    for (name, value) in maps {
+        files.insert(format!("workspaces/web/{name}.yaml"), map(name, value));
+    }
+    files
+}
+
+fn desired(commit: &str, maps: &[(&str, &str)]) -> Desired {
+    Preparer::new().prepare(commit, &repo(maps)).unwrap()
+}
+
+fn engine(maps: &[(&str, &str)]) -> Engine {
+    Engine::new(desired("c1", maps), SourceState::default(), Record::default(), Scope::Daemon, 100)
+}
+
+/// The cluster answers, and has nothing of the fleet.
+fn answers(engine: &mut Engine, now: UnixSeconds) {
+    let api = ApiFacts {
+        kinds: [(
+            String::new(),
+            ["ConfigMap", "Secret", "Namespace"]
+                .map(|kind| KindFacts {
+                    kind: kind.into(),
+                    plural: format!("{}s", kind.to_lowercase()),
+                    namespaced: kind != "Namespace",
+                    versions: vec!["v1".into()],
+                })
+                .to_vec(),
+        )]
+        .into(),
+        failed_groups: BTreeMap::new(),
+    };
+    let uid = ClusterUid("u-1".into());
+    engine.observe("eu-1", Observation::Facts { uid: uid.clone(), version: "v1".into(), api: api.clone() }, now);
+    let view = ClusterView { uid: Some(uid), api, complete: true, ..ClusterView::default() };
+    engine.observe("eu-1", Observation::View(Box::new(view)), now);
+    engine.observe("eu-1", Observation::Contact(Contact::Live { since: now }), now);
+}
+
+fn ordered(effects: &[Effect]) -> Option<&ClusterPlan> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Execute { plan, .. } => Some(plan.as_ref()),
+        _ => None,
+    })
+}
+
+fn names(plan: &ClusterPlan) -> (Vec<&str>, Vec<&str>) {
+    let set = &plan.sets["web"];
+    let applied = set.apply.iter().map(|action| action.object.key.name.as_str()).collect();
+    (applied, set.delete.iter().map(|action| action.key.name.as_str()).collect())
+}
+
+
+/// Reports that all of `plan` was carried out.
+fn carried_out(engine: &mut Engine, plan: &ClusterPlan, now: UnixSeconds) {
+    for (workspace, set) in &plan.sets {
+        let parent = ParentFacts {
+            uid: format!("parent-{workspace}"),
+            group_kinds: set.group_kinds.clone(),
+            namespaces: set.namespaces.clone(),
+            decision: set.decision.clone(),
+            ..ParentFacts::default()
+        };
+        let parent = Some(Box::new(parent));
+        engine.observe("eu-1", Observation::Parent { workspace: workspace.clone(), parent }, now);
+        for (number, action) in set.apply.iter().enumerate() {
+            let outcome = Outcome::Applied {
+                object: Box::new(member(workspace, action.object.hash)),
+                changed: true,
+                forced_from: vec![],
+                corrections: 0,
+            };
+            let observation = Observation::Outcome {
+                workspace: workspace.clone(),
+                key: action.object.key.clone(),
+                hash: Some(action.object.hash),
+                number: number as u64 + 1,
+                outcome,
+            };
+            engine.observe("eu-1", observation, now);
+        }
+        let done = Observation::SetDone { workspace: workspace.clone(), whole: true, error: None };
+        engine.observe("eu-1", done, now);
+    }
+}
+
+fn member(workspace: &str, own: ContentHash) -> ObservedObject {
+    ObservedObject {
+        uid: format!("uid-{own}"),
+        resource_version: "1".into(),
+        own,
+        applied: Some(own),
+        managed: true,
+        workspace: Some(workspace.into()),
+        controlled: false,
+        terminating: false,
+        commit: Some("c1".into()),
+        health: Health { status: HealthStatus::Current, message: String::new() },
+    }
+}
+
+#[test]
+fn it_connects_first_and_orders_nothing_before_the_cluster_was_read() {
+    let mut engine = engine(&[("one", "1")]);
+    let effects = engine.step(100);
+    assert_eq!(
+        effects,
+        [Effect::Connect(Target {
+            cluster: "eu-1".into(),
+            context: "eu".into(),
+            expected_uid: Some(ClusterUid("u-1".into())),
+        })],
+        "nothing is published either: nothing was seen yet"
+    );
+    assert!(!engine.is_settled());
+    assert_eq!(engine.step(101), []);
+    assert!(engine.step(100 + FIRST_LOOK).iter().any(|effect| matches!(effect, Effect::Publish(_))));
+}
+
+#[test]
+fn what_is_in_hand_is_not_ordered_again_and_what_is_done_leaves_nothing_to_do() {
+    let mut engine = engine(&[("one", "1")]);
+    engine.step(100);
+    answers(&mut engine, 100);
+    let effects = engine.step(100);
+    let plan = ordered(&effects).unwrap().clone();
+    assert_eq!(names(&plan), (vec!["one"], vec![]));
+    assert_eq!(ordered(&engine.step(101)), None, "it is in hand");
+    assert!(!engine.is_settled());
+    carried_out(&mut engine, &plan, 102);
+    assert_eq!(ordered(&engine.step(102)), None);
+    assert!(engine.is_settled());
+    assert_eq!(engine.step(103), [], "a quiet fleet publishes and orders nothing");
+}
+
+#[test]
+fn a_delete_that_is_no_longer_wanted_is_called_back() {
+    let mut engine = engine(&[("one", "1"), ("two", "2")]);
+    engine.step(100);
+    answers(&mut engine, 100);
+    let plan = ordered(&engine.step(100)).unwrap().clone();
+    carried_out(&mut engine, &plan, 101);
+    engine.step(101);
+    assert!(engine.is_settled());
+
+    engine.desire(desired("c2", &[("one", "1")]), SourceState::default());
+    let effects = engine.step(102);
+    assert_eq!(names(ordered(&effects).unwrap()), (vec![], vec!["two"]));
+    assert_eq!(engine.world().recent.len(), 1, "it counts against the budget from when it was ordered");
+
+    engine.desire(desired("c3", &[("one", "1"), ("two", "2")]), SourceState::default());
+    let effects = engine.step(103);
+    assert_eq!(names(ordered(&effects).unwrap()), (vec![], vec![]));
+}
+
+#[test]
+fn lost_contact_drops_what_was_in_hand_and_it_is_ordered_anew() {
+    let mut engine = engine(&[("one", "1")]);
+    engine.step(100);
+    answers(&mut engine, 100);
+    assert!(ordered(&engine.step(100)).is_some());
+    engine.observe("eu-1", Observation::Contact(Contact::Lost { since: 101, message: "gone".into() }), 101);
+    assert_eq!(ordered(&engine.step(101)), None);
+    assert!(engine.is_settled(), "a cluster that was given up keeps nobody waiting");
+    answers(&mut engine, 102);
+    assert!(ordered(&engine.step(102)).is_some());
+}
+
+#[test]
+fn a_cluster_document_that_goes_ends_its_worker_and_deletes_nothing() {
+    let mut engine = engine(&[("one", "1")]);
+    engine.step(100);
+    answers(&mut engine, 100);
+    let plan = ordered(&engine.step(100)).unwrap().clone();
+    carried_out(&mut engine, &plan, 101);
+    engine.step(101);
+    let mut files = repo(&[("one", "1")]);
+    files.remove("clusters/eu-1.yaml");
+    engine.desire(Preparer::new().prepare("c2", &files).unwrap(), SourceState::default());
+    let effects = engine.step(102);
+    assert_eq!(effects[0], Effect::Disconnect { cluster: "eu-1".into() });
+    assert_eq!(ordered(&effects), None);
+    assert!(engine.plan().clusters.is_empty());
+}
+
+#[test]
+fn what_was_recorded_is_not_taken_for_what_is_there() {
+    let mut engine = engine(&[("one", "1")]);
+    engine.step(100);
+    answers(&mut engine, 100);
+    let plan = ordered(&engine.step(100)).unwrap().clone();
+    carried_out(&mut engine, &plan, 101);
+    let effects = engine.step(101);
+    let record = effects.into_iter().find_map(|effect| match effect {
+        Effect::Publish(record) => Some(*record),
+        _ => None,
+    });
+    let mut restarted = Engine::new(desired("c2", &[("two", "2")]), SourceState::default(), record.unwrap(), Scope::Daemon, 200);
+    restarted.step(200);
+    assert!(restarted.plan().is_quiet(), "{:?}", restarted.plan());
+    assert_eq!(restarted.world().memory.len(), 1, "decisions are remembered");
+}
