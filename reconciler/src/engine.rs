@@ -3,9 +3,10 @@
 //! Synchronous and without a clock, so that a test feeds it events and reads what comes out. It has no rules of its own
 //! but one: which worker is to be told what, and when.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use kcp_core::object::ObjectKey;
 use kcp_core::observe::Observation;
 use kcp_core::plan::{ApplyAction, ClusterPlan, DeleteAction, Plan, SetPlan};
 use kcp_core::planner::{self, Memo, Scope};
@@ -56,10 +57,11 @@ pub struct Target {
 pub struct Engine {
     world: World,
     scope: Scope,
+    /// Bundles of the last plan: there is a plan for each batch of events.
+    memo: Memo,
     source: SourceState,
     workers: BTreeMap<String, Worker>,
     plan: Plan,
-    memo: Memo,
     statuses: Statuses,
     published: Option<Record>,
     requests: BTreeMap<String, u64>,
@@ -100,24 +102,28 @@ impl Engine {
         now: UnixSeconds,
     ) -> Self {
         let statuses = record.statuses();
-        let mut world = record.into_world(now, desired);
-        for view in world.clusters.values_mut() {
-            // What was recorded is what was last known, not what is: no cluster is live before it was read.
-            view.contact = Contact::Pending;
-            view.complete = false;
-        }
-        Self {
+        let world = record.into_world(now, desired);
+        let mut engine = Self {
             world,
             scope,
+            memo: Memo::default(),
             source,
             workers: BTreeMap::new(),
             plan: Plan::default(),
-            memo: Memo::default(),
             statuses,
             published: None,
             requests: BTreeMap::new(),
             started: now,
+        };
+        // What was recorded is what was last known, not what is: no cluster is live before it was read. Clusters that
+        // this one does not work with keep what another run recorded.
+        for name in engine.targets().into_keys() {
+            if let Some(view) = engine.world.clusters.get_mut(&name) {
+                view.contact = Contact::Pending;
+                view.complete = false;
+            }
         }
+        engine
     }
 
     /// A new commit was read whole.
@@ -305,39 +311,63 @@ impl Engine {
 /// Whether a worker that has `sent` in hand gets to where `plan` wants it by itself: all that is asked for was ordered,
 /// and all that was ordered is still wanted or is done. A delete that became a hold must be called back.
 fn is_in_hand(plan: &ClusterPlan, sent: &ClusterPlan, view: &ClusterView) -> bool {
-    let asked = plan.sets.iter().all(|(workspace, set)| {
-        let Some(before) = sent.sets.get(workspace) else { return set.is_quiet() };
-        set.decision == before.decision
-            && set.apply.iter().all(|action| applies(before, action))
-            && set.delete.iter().all(|action| deletes(before, action))
+    if plan.stopped != sent.stopped {
+        return false;
+    }
+    let (now, sent) = (steps(plan), steps(sent));
+    let asked = now.iter().all(|(workspace, now)| {
+        let Some(before) = sent.get(workspace) else { return now.set.is_quiet() };
+        now.set.decision == before.set.decision
+            && now.set.apply.iter().all(|action| before.applies(action))
+            && now.set.delete.iter().all(|action| before.deletes(action))
     });
-    let ordered = sent.sets.iter().all(|(workspace, before)| {
-        let set = plan.sets.get(workspace);
-        let members = view.sets.get(workspace).map(|set| &set.objects);
-        before.delete.iter().all(|action| {
-            set.is_some_and(|set| deletes(set, action))
-                || members
-                    .and_then(|members| members.get(&action.key))
-                    .is_none_or(|object| object.uid != action.uid)
-        }) && before.apply.iter().all(|action| {
-            let key = &action.object.key;
-            set.is_some_and(|set| applies(set, action))
-                || members
-                    .and_then(|members| members.get(key))
-                    .is_some_and(|object| object.is(action.object.hash))
-                || view.failures.contains_key(key)
-                || view.foreign.contains_key(key)
+    asked
+        && sent.iter().all(|(workspace, before)| {
+            let now = now.get(workspace);
+            let members = view.sets.get(*workspace).map(|set| &set.objects);
+            before.set.delete.iter().all(|action| {
+                now.is_some_and(|now| now.deletes(action))
+                    || members
+                        .and_then(|members| members.get(&action.key))
+                        .is_none_or(|object| object.uid != action.uid)
+            }) && before.set.apply.iter().all(|action| {
+                let key = &action.object.key;
+                now.is_some_and(|now| now.applies(action))
+                    || members
+                        .and_then(|members| members.get(key))
+                        .is_some_and(|object| object.is(action.object.hash))
+                    || view.failures.contains_key(key)
+                    || view.foreign.contains_key(key)
+            })
         })
-    });
-    plan.stopped == sent.stopped && asked && ordered
 }
 
-fn applies(set: &SetPlan, action: &ApplyAction) -> bool {
-    set.apply.iter().any(|other| other.object == action.object && other.rules == action.rules)
+/// The steps of a set by their object: sets are large, and are compared at every step of the engine.
+struct Steps<'a> {
+    set: &'a SetPlan,
+    apply: HashMap<&'a ObjectKey, &'a ApplyAction>,
+    delete: HashMap<&'a ObjectKey, &'a DeleteAction>,
 }
 
-fn deletes(set: &SetPlan, action: &DeleteAction) -> bool {
-    set.delete.iter().any(|other| other.key == action.key && other.uid == action.uid)
+fn steps(plan: &ClusterPlan) -> BTreeMap<&str, Steps<'_>> {
+    plan.sets.iter().map(|(workspace, set)| (workspace.as_str(), Steps::of(set))).collect()
+}
+
+impl<'a> Steps<'a> {
+    fn of(set: &'a SetPlan) -> Self {
+        let apply = set.apply.iter().map(|action| (&action.object.key, action)).collect();
+        let delete = set.delete.iter().map(|action| (&action.key, action)).collect();
+        Self { set, apply, delete }
+    }
+
+    fn applies(&self, action: &ApplyAction) -> bool {
+        let other = self.apply.get(&action.object.key);
+        other.is_some_and(|other| other.object == action.object && other.rules == action.rules)
+    }
+
+    fn deletes(&self, action: &DeleteAction) -> bool {
+        self.delete.get(&action.key).is_some_and(|other| other.uid == action.uid)
+    }
 }
 
 #[cfg(test)]

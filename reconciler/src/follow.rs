@@ -203,5 +203,5 @@ impl Follower {
 
 /// How often a fleet wants its branch to be looked at.
 pub(crate) fn interval_of(desired: &Desired) -> Duration {
-    Duration::from_secs(u64::try_from(desired.config.fleet.value.spec.interval.as_secs()).unwrap_or(30))
+    desired.config.fleet.value.spec.interval.to_std()
 }

@@ -28,14 +28,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 async fn demo(args: &Args) -> anyhow::Result<()> {
     let root = root();
     say("building kubectl-kcp, and the control planes if they are not there yet (about ten minutes, once)")?;
-    checked(Command::new(env!("CARGO")).args(["build", "--quiet", "--package", "kubectl-kcp"]).current_dir(&root))?;
+    checked(
+        Command::new(env!("CARGO")).args(["build", "--quiet", "--package", "kubectl-kcp"]).current_dir(&root),
+    )?;
     let programs = tokio::task::spawn_blocking(control_planes::build).await??;
     let start = Instant::now();
     let fleet = Fleet::builder(["eu-1", "eu-2", "us-1"]).start().await?;
     say(&format!("three clusters are up after {:.1} s", start.elapsed().as_secs_f64()))?;
 
     let folder = tempfile::Builder::new().prefix("kcp-demo-").tempdir()?;
-    let shell = Shell { repo: folder.path().join("fleet"), state: folder.path().join("state"), fleet: &fleet, root };
+    let shell =
+        Shell { repo: folder.path().join("fleet"), state: folder.path().join("state"), fleet: &fleet, root };
     std::fs::create_dir(&shell.repo)?;
     shell.prepare_git()?;
     shell.kcp("init --name demo")?;
@@ -50,7 +53,8 @@ async fn demo(args: &Args) -> anyhow::Result<()> {
     shell.kcp("plan")?;
 
     say("the reconciler runs beside this: kubectl kcp run")?;
-    let mut reconciler = Background(shell.command("run").stdout(Stdio::null()).spawn().context("start the reconciler")?);
+    let mut reconciler =
+        Background(shell.command("run").stdout(Stdio::null()).spawn().context("start the reconciler")?);
     let deadline = Instant::now() + READY;
     while !shell.silent("status").is_ok_and(|status| status.success()) {
         if let Some(status) = reconciler.0.try_wait()? {
@@ -71,7 +75,12 @@ async fn demo(args: &Args) -> anyhow::Result<()> {
     say("look around in another terminal; Ctrl-C here ends it all:")?;
     let mut out = std::io::stdout();
     writeln!(out, "  export KUBECONFIG={}", fleet.kubeconfig().display())?;
-    writeln!(out, "  export PATH={}:{}:$PATH", programs.directory().display(), shell.binary_folder().display())?;
+    writeln!(
+        out,
+        "  export PATH={}:{}:$PATH",
+        programs.directory().display(),
+        shell.binary_folder().display()
+    )?;
     writeln!(out, "  export KCP_STATE_DIR={}", shell.state.display())?;
     writeln!(out, "  cd {}", shell.repo.display())?;
     writeln!(out, "  kubectl --context eu-1 -n shop get deployments")?;
@@ -119,7 +128,9 @@ impl Shell<'_> {
     }
 
     fn prepare_git(&self) -> anyhow::Result<()> {
-        checked(Command::new("git").args(["init", "--quiet", "--initial-branch=main"]).current_dir(&self.repo))
+        checked(
+            Command::new("git").args(["init", "--quiet", "--initial-branch=main"]).current_dir(&self.repo),
+        )
     }
 }
 

@@ -34,24 +34,34 @@ fn faults(manifest: &Value, version: &str) -> Vec<String> {
     expect(text("/apiVersion") == "krew.googlecontainertools.github.com/v1alpha2", "apiVersion: not krew's");
     expect(text("/kind") == "Plugin", "kind: must be Plugin");
     expect(text("/metadata/name") == "kcp", "metadata.name: must be the file's name");
-    expect(text("/spec/version") == format!("v{version}"), "spec.version: must be v and the version in Cargo.toml");
+    expect(
+        text("/spec/version") == format!("v{version}"),
+        "spec.version: must be v and the version in Cargo.toml",
+    );
     let short = text("/spec/shortDescription");
     expect(!short.is_empty() && short.len() <= SHORT, "spec.shortDescription: 1 to 50 characters");
     expect(!text("/spec/homepage").is_empty(), "spec.homepage: missing");
-    let platforms = manifest.pointer("/spec/platforms").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let platforms =
+        manifest.pointer("/spec/platforms").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     expect(!platforms.is_empty(), "spec.platforms: none");
     let mut seen = BTreeSet::new();
     for platform in platforms {
         let field = |name: &str| platform.get(name).and_then(Value::as_str).unwrap_or_default();
         let label = |name: &str| {
-            platform.pointer(&format!("/selector/matchLabels/{name}")).and_then(Value::as_str).unwrap_or_default()
+            platform
+                .pointer(&format!("/selector/matchLabels/{name}"))
+                .and_then(Value::as_str)
+                .unwrap_or_default()
         };
         let name = format!("{}/{}", label("os"), label("arch"));
         expect(!label("os").is_empty() && !label("arch").is_empty(), "selector: os and arch");
         expect(seen.insert(name.clone()), &format!("{name}: two platforms overlap"));
         let uri = field("uri");
         let archive = uri.ends_with(".tar.gz") || uri.ends_with(".zip");
-        expect(uri.starts_with("https://") && archive, &format!("{name}: uri must be https and .tar.gz or .zip"));
+        expect(
+            uri.starts_with("https://") && archive,
+            &format!("{name}: uri must be https and .tar.gz or .zip"),
+        );
         expect(uri.contains(&format!("v{version}")), &format!("{name}: uri is of another version"));
         let sum = field("sha256");
         let hex = sum.len() == 64 && sum.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -59,7 +69,10 @@ fn faults(manifest: &Value, version: &str) -> Vec<String> {
         let bin = if label("os") == "windows" { "kubectl-kcp.exe" } else { "kubectl-kcp" };
         expect(field("bin") == bin, &format!("{name}: bin must be {bin}"));
         // Absent means all files: the licence lands in the installation, which krew demands.
-        expect(platform.get("files").is_none(), &format!("{name}: leave `files` out, or the licence is lost"));
+        expect(
+            platform.get("files").is_none(),
+            &format!("{name}: leave `files` out, or the licence is lost"),
+        );
     }
     faults
 }

@@ -7,7 +7,6 @@ use kcp_core::object::{ContentHash, ObjectKey};
 use kcp_core::world::ObservedObject;
 use serde_json::Value;
 
-
 fn metadata(object: &Value) -> Option<&Value> {
     object.get("metadata")
 }

@@ -13,12 +13,16 @@ const CLUSTER: &str = "apiVersion: kcp.dev/v1alpha1\nkind: Cluster\nmetadata: {n
 const PLACEMENT: &str = "apiVersion: kcp.dev/v1alpha1\nkind: Placement\nmetadata: {name: web}\nspec: {workspaces: {names: [web]}, clusters: {all: true}}\n";
 
 fn map(name: &str, value: &str) -> String {
-    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: web}}\ndata: {{a: \"{value}\"}}\n")
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: web}}\ndata: {{a: \"{value}\"}}\n"
+    )
 }
 
 fn repo(maps: &[(&str, &str)]) -> MemoryFiles {
     let mut files: MemoryFiles =
-        [("kcp.yaml", FLEET), ("clusters/eu-1.yaml", CLUSTER), ("placements/web.yaml", PLACEMENT)].into_iter().collect();
+        [("kcp.yaml", FLEET), ("clusters/eu-1.yaml", CLUSTER), ("placements/web.yaml", PLACEMENT)]
+            .into_iter()
+            .collect();
     for (name, value) in maps {
         files.insert(format!("workspaces/web/{name}.yaml"), map(name, value));
     }
@@ -51,7 +55,11 @@ fn answers(engine: &mut Engine, now: UnixSeconds) {
         failed_groups: BTreeMap::new(),
     };
     let uid = ClusterUid("u-1".into());
-    engine.observe("eu-1", Observation::Facts { uid: uid.clone(), version: "v1".into(), api: api.clone() }, now);
+    engine.observe(
+        "eu-1",
+        Observation::Facts { uid: uid.clone(), version: "v1".into(), api: api.clone() },
+        now,
+    );
     let view = ClusterView { uid: Some(uid), api, complete: true, ..ClusterView::default() };
     engine.observe("eu-1", Observation::View(Box::new(view)), now);
     engine.observe("eu-1", Observation::Contact(Contact::Live { since: now }), now);
@@ -69,7 +77,6 @@ fn names(plan: &ClusterPlan) -> (Vec<&str>, Vec<&str>) {
     let applied = set.apply.iter().map(|action| action.object.key.name.as_str()).collect();
     (applied, set.delete.iter().map(|action| action.key.name.as_str()).collect())
 }
-
 
 /// Reports that all of `plan` was carried out.
 fn carried_out(engine: &mut Engine, plan: &ClusterPlan, now: UnixSeconds) {
@@ -215,7 +222,13 @@ fn what_was_recorded_is_not_taken_for_what_is_there() {
         Effect::Publish(record) => Some(*record),
         _ => None,
     });
-    let mut restarted = Engine::new(desired("c2", &[("two", "2")]), SourceState::default(), record.unwrap(), Scope::Daemon, 200);
+    let mut restarted = Engine::new(
+        desired("c2", &[("two", "2")]),
+        SourceState::default(),
+        record.unwrap(),
+        Scope::Daemon,
+        200,
+    );
     restarted.step(200);
     assert!(restarted.plan().is_quiet(), "{:?}", restarted.plan());
     assert_eq!(restarted.world().memory.len(), 1, "decisions are remembered");

@@ -68,7 +68,8 @@ fn every_crate_is_in_the_table_and_uses_only_what_the_table_allows() {
 
 #[test]
 fn the_pure_crates_name_no_clock_no_file_and_no_runtime() {
-    let forbidden = ["std::fs", "std::net", "std::process", "std::env", "SystemTime::now", "Instant::now", "tokio"];
+    let forbidden =
+        ["std::fs", "std::net", "std::process", "std::env", "SystemTime::now", "Instant::now", "tokio"];
     for name in ["kcp-core", "kcp-merge", "kcp-api", "kustomize-rs", "yaml-span"] {
         let mut open = vec![root().join("crates").join(name).join("src")];
         while let Some(path) = open.pop() {

@@ -1,7 +1,9 @@
 //! Our inventory is the convention's (KEP-3659): real kubectl knows the parent, leaves it to us, and would write the same.
 
 use anyhow::Context as _;
-use kcp_core::applyset::{GROUP_KINDS_ANNOTATION, ID_LABEL, NAMESPACES_ANNOTATION, PART_OF_LABEL, parent_name};
+use kcp_core::applyset::{
+    GROUP_KINDS_ANNOTATION, ID_LABEL, NAMESPACES_ANNOTATION, PART_OF_LABEL, parent_name,
+};
 use kcp_tests::{Cluster, Fleet, Output, fleet_or_skip};
 use serde_json::Value;
 use tokio::process::Command;
@@ -47,8 +49,15 @@ async fn kubectl_recognises_our_parent_and_would_write_the_same() -> anyhow::Res
     let (ours, theirs) = (setup.cluster("eu-1"), setup.cluster("eu-2"));
 
     // kubectl finds the parent, reads whose it is, and stops.
-    let refused = kubectl(&setup, ours, &name, &map("c", "1").replace("{name: c}", "{name: c, namespace: sets}")).await?;
-    assert!(!refused.success && refused.stderr.contains("managed by tooling \"kcp\""), "{}{}", refused.stdout, refused.stderr);
+    let refused =
+        kubectl(&setup, ours, &name, &map("c", "1").replace("{name: c}", "{name: c, namespace: sets}"))
+            .await?;
+    assert!(
+        !refused.success && refused.stderr.contains("managed by tooling \"kcp\""),
+        "{}{}",
+        refused.stdout,
+        refused.stderr
+    );
     assert_eq!(setup.map("eu-1", "sets", "c").await?, None);
 
     // The same manifests, applied by kubectl with a parent of the same name on another cluster. The namespaces that we
@@ -74,7 +83,12 @@ metadata: {name: kcp-system}
     let (ours, theirs) = (parent(ours, &name).await?, parent(theirs, &name).await?);
     for annotation in [GROUP_KINDS_ANNOTATION, NAMESPACES_ANNOTATION] {
         let of = |parent: &Value| parent["metadata"]["annotations"][annotation].as_str().map(str::to_owned);
-        assert!(of(&ours).is_some() && of(&ours) == of(&theirs), "{annotation}: {:?}, kubectl: {:?}", of(&ours), of(&theirs));
+        assert!(
+            of(&ours).is_some() && of(&ours) == of(&theirs),
+            "{annotation}: {:?}, kubectl: {:?}",
+            of(&ours),
+            of(&theirs)
+        );
     }
     let id = |parent: &Value| parent["metadata"]["labels"][ID_LABEL].clone();
     assert_eq!(id(&ours), id(&theirs));
@@ -88,7 +102,12 @@ async fn parent(cluster: &Cluster, name: &str) -> anyhow::Result<Value> {
 }
 
 /// `kubectl apply --prune` with an ApplySet, which it does only when an environment variable says so.
-async fn kubectl(setup: &Setup<'_>, cluster: &Cluster, parent: &str, manifests: &str) -> anyhow::Result<Output> {
+async fn kubectl(
+    setup: &Setup<'_>,
+    cluster: &Cluster,
+    parent: &str,
+    manifests: &str,
+) -> anyhow::Result<Output> {
     let file = setup.repo().with_file_name("manifests.yaml");
     std::fs::write(&file, manifests)?;
     let output = Command::new(setup.fleet.programs().program("kubectl"))

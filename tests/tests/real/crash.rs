@@ -24,7 +24,9 @@ async fn killed_at_any_write_it_converges_after_the_restart() -> anyhow::Result<
 }
 
 async fn sweep(test: &str, wanted: impl Fn(usize, usize) -> bool) -> anyhow::Result<()> {
-    let Some(fleet) = fleet_or_skip(test, Fleet::builder(PAIR).controllers(false)).await else { return Ok(()) };
+    let Some(fleet) = fleet_or_skip(test, Fleet::builder(PAIR).controllers(false)).await else {
+        return Ok(());
+    };
     // All that is to go may go: what is counted here is how often it goes.
     let setup = Setup::new(&fleet, "crash", ANYTHING)?;
     let mut state = State { step: 0 };
@@ -107,7 +109,7 @@ impl State {
         let (home, _) = self.home();
         let only = if self.is_even() { "even" } else { "odd" };
         let mut doomed: BTreeSet<String> =
-            ["x", "y"].iter().map(|name| format!("{home}: delete configmaps roam/{name}")).collect();
+            ["p", "q"].iter().map(|name| format!("{home}: delete configmaps roam/{name}")).collect();
         doomed.insert(format!("eu-1: delete configmaps stay/{only}"));
         self.step += 1;
         doomed
@@ -121,11 +123,11 @@ impl State {
         let (home, other) = self.home();
         let mut all = BTreeMap::from([
             (("eu-1", "stay".to_owned()), of(&["changes", only])),
-            ((home, "roam".to_owned()), of(&["x", "y"])),
+            ((home, "roam".to_owned()), of(&["p", "q"])),
             ((other, "roam".to_owned()), BTreeMap::new()),
         ]);
         for step in 0..=self.step {
-            all.insert(("eu-2", format!("new-{step}")), BTreeMap::from([("n".to_owned(), step.to_string())]));
+            all.insert(("eu-2", format!("new-{step}")), BTreeMap::from([("new".to_owned(), step.to_string())]));
         }
         all
     }
@@ -133,17 +135,19 @@ impl State {
     fn write(&self, setup: &Setup<'_>) -> anyhow::Result<()> {
         let value = self.step.to_string();
         let (only, not) = if self.is_even() { ("even", "odd") } else { ("odd", "even") };
-        let on = |cluster: &str| format!("clusters: {{exactly: 1}}, clusterSelector: {{matchLabels: {{name: {cluster}}}}}");
+        let on = |cluster: &str| {
+            format!("clusters: {{exactly: 1}}, clusterSelector: {{matchLabels: {{name: {cluster}}}}}")
+        };
         setup.workspace("stay", &[("changes.yaml", map("changes", &value))])?;
         setup.write(&format!("workspaces/stay/{only}.yaml"), &map(only, &value))?;
         if self.step > 0 {
             setup.remove(&format!("workspaces/stay/{not}.yaml"))?;
         }
         setup.place("stay", &on("eu-1"))?;
-        setup.workspace("roam", &[("x.yaml", map("x", &value)), ("y.yaml", map("y", &value))])?;
+        setup.workspace("roam", &[("p.yaml", map("p", &value)), ("q.yaml", map("q", &value))])?;
         setup.place("roam", &on(self.home().0))?;
         let new = format!("new-{}", self.step);
-        setup.workspace(&new, &[("n.yaml", map("n", &value))])?;
+        setup.workspace(&new, &[("new.yaml", map("new", &value))])?;
         setup.place(&new, &on("eu-2"))
     }
 

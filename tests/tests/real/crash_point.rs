@@ -51,7 +51,8 @@ impl CrashPoint {
         let kubeconfig = Kubeconfig::read_from(fleet.kubeconfig())?;
         let mut configs = BTreeMap::new();
         for cluster in fleet.clusters() {
-            let options = KubeConfigOptions { context: Some(cluster.name().into()), ..KubeConfigOptions::default() };
+            let options =
+                KubeConfigOptions { context: Some(cluster.name().into()), ..KubeConfigOptions::default() };
             let mut config = Config::from_custom_kubeconfig(kubeconfig.clone(), &options).await?;
             config.default_retry = false;
             config.read_timeout = None;
@@ -61,13 +62,16 @@ impl CrashPoint {
         Ok(Connector::from_fn(move |context| {
             let missing = || ConnectError::NoContext { context: context.into(), known: Vec::new() };
             let config = configs.get(context).ok_or_else(missing)?.clone();
-            let client = Client::try_from(config)
-                .map_err(|error| ConnectError::Setup { context: context.into(), message: error.to_string() })?;
+            let client = Client::try_from(config).map_err(|error| ConnectError::Setup {
+                context: context.into(),
+                message: error.to_string(),
+            })?;
             let point = point.clone();
             let service = tower::service_fn(move |request: http::Request<Body>| {
                 let (client, point) = (client.clone(), point.clone());
                 async move {
-                    let number = if is_write(&request) { point.seen.fetch_add(1, Ordering::SeqCst) + 1 } else { 0 };
+                    let number =
+                        if is_write(&request) { point.seen.fetch_add(1, Ordering::SeqCst) + 1 } else { 0 };
                     if number > point.number || (number == point.number && point.side == Side::Before) {
                         point.stop().await;
                     }

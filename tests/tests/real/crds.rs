@@ -14,11 +14,17 @@ async fn our_crds_are_served_and_take_every_example() -> anyhow::Result<()> {
     assert!(made.success, "{}", made.stderr);
     let files = std::fs::read_dir(&crds)?.count();
     assert_eq!(made.stdout.lines().count(), files, "{}", made.stdout);
-    let served = cluster.kubectl(&["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"]).await?;
+    let served =
+        cluster.kubectl(&["wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"]).await?;
     assert!(served.success, "{}", served.stderr);
     // Not served means not structural, or names that are taken; a warning here means a part that is ignored.
     let wrong = cluster
-        .kubectl(&["get", "crd", "-o", "jsonpath={.items[*].status.conditions[?(@.type==\"NonStructuralSchema\")].message}"])
+        .kubectl(&[
+            "get",
+            "crd",
+            "-o",
+            "jsonpath={.items[*].status.conditions[?(@.type==\"NonStructuralSchema\")].message}",
+        ])
         .await?;
     assert_eq!(wrong.stdout, "");
 
@@ -30,7 +36,8 @@ async fn our_crds_are_served_and_take_every_example() -> anyhow::Result<()> {
         }
         examples += 1;
         let path = path.to_string_lossy();
-        let taken = cluster.kubectl(&["create", "--dry-run=server", "--validate=strict", "-f", &path]).await?;
+        let taken =
+            cluster.kubectl(&["create", "--dry-run=server", "--validate=strict", "-f", &path]).await?;
         assert!(taken.success, "{path}: {}", taken.stderr);
     }
     assert_eq!(examples, files, "there is an example of each kind");

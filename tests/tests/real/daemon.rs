@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::harness::{SOON, Setup};
+use super::harness::{SOON, Setup, record_of, said};
 
 /// A running reconciler. Dropped without [`Daemon::stop`] or [`Daemon::kill`], it is killed, and shows its log: the test
 /// failed.
@@ -25,6 +26,7 @@ pub(crate) struct Daemon {
     kill: Option<oneshot::Sender<()>>,
     address: SocketAddr,
     logs: Logs,
+    repo: PathBuf,
 }
 
 impl Daemon {
@@ -40,7 +42,8 @@ impl Daemon {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot find a free port")?;
         let address = free.local_addr()?;
         drop(free);
-        let connect = ConnectOptions { kubeconfig: Some(setup.fleet.kubeconfig()), ..ConnectOptions::default() };
+        let connect =
+            ConnectOptions { kubeconfig: Some(setup.fleet.kubeconfig()), ..ConnectOptions::default() };
         let repo = setup.repo().to_string_lossy().into_owned();
         let builder = Reconciler::builder(repo, setup.state()).connect(connect).id("test").listen(address);
         let builder = change(builder);
@@ -66,7 +69,7 @@ impl Daemon {
             runtime.shutdown_background();
             result
         })?;
-        Ok(Self { thread: Some(thread), stop: Some(stop), kill: Some(kill), address, logs })
+        Ok(Self { thread: Some(thread), stop: Some(stop), kill: Some(kill), address, logs, repo: setup.repo() })
     }
 
     /// Ends it in good order; the last status is on the branch then.
@@ -88,9 +91,13 @@ impl Daemon {
     /// Waits until it ends by itself, and says why it did.
     pub(crate) async fn refusal(mut self) -> anyhow::Result<String> {
         let thread = self.thread.as_ref().context("it was joined already")?;
-        wait_until("the reconciler to end", SOON, async || {
-            if thread.is_finished() { Ok(()) } else { Err("it runs") }
-        })
+        wait_until(
+            "the reconciler to end",
+            SOON,
+            async || {
+                if thread.is_finished() { Ok(()) } else { Err("it runs") }
+            },
+        )
         .await?;
         match self.join().await {
             Ok(()) => anyhow::bail!("it ended in good order"),
@@ -118,7 +125,8 @@ impl Daemon {
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await?;
         let mut answer = String::new();
-        tokio::time::timeout(Duration::from_secs(10), AsyncReadExt::read_to_string(&mut stream, &mut answer)).await??;
+        tokio::time::timeout(Duration::from_secs(10), AsyncReadExt::read_to_string(&mut stream, &mut answer))
+            .await??;
         let (head, body) = answer.split_once("\r\n\r\n").context("the answer has no body")?;
         let code = head.split_whitespace().nth(1).and_then(|code| code.parse().ok());
         Ok((code.context("the answer has no status")?, body.to_owned()))
@@ -138,7 +146,10 @@ impl Daemon {
     pub(crate) async fn not_ready(&self, words: &[&str]) -> anyhow::Result<String> {
         wait_until(&format!("/readyz to be 503 with {words:?}"), SOON, async || {
             let (code, text) = self.page("/readyz").await?;
-            anyhow::ensure!(code == 503 && words.iter().all(|word| text.contains(word)), "it is {code}: {text}");
+            anyhow::ensure!(
+                code == 503 && words.iter().all(|word| text.contains(word)),
+                "it is {code}: {text}"
+            );
             anyhow::Ok(text)
         })
         .await
@@ -183,7 +194,11 @@ impl Drop for Daemon {
             let _ = kill.send(());
             let _ = thread.join();
             let logs = self.logs();
-            let _ = writeln!(std::io::stderr().lock(), "the reconciler at the end:\n{}\n{logs}", pages.join("\n"));
+            let _ = writeln!(
+                std::io::stderr().lock(),
+                "the reconciler at the end:\n{}\n{logs}",
+                pages.join("\n")
+            );
         }
     }
 }
@@ -192,7 +207,10 @@ impl Drop for Daemon {
 fn page_now(address: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut stream = std::net::TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-    Write::write_all(&mut stream, format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes())?;
+    Write::write_all(
+        &mut stream,
+        format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes(),
+    )?;
     let mut answer = String::new();
     std::io::Read::read_to_string(&mut stream, &mut answer)?;
     Ok(answer)

@@ -50,7 +50,10 @@ async fn a_second_reconciler_refuses_to_act(setup: &Setup<'_>) -> anyhow::Result
     })?
     .refusal()
     .await?;
-    assert!(there.contains("another reconciler") && there.contains("test") && there.contains("--take-over"), "{there}");
+    assert!(
+        there.contains("another reconciler") && there.contains("test") && there.contains("--take-over"),
+        "{there}"
+    );
     for (cluster, writes) in mark.writes().await? {
         assert_eq!(writes, once([]), "{cluster}");
     }

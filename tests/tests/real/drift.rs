@@ -46,8 +46,11 @@ async fn a_manual_edit_is_corrected_and_an_ignored_field_is_left_alone() -> anyh
 
     // A value that git sets comes back; a key that git does not know is nobody's business.
     let mark = setup.mark().await;
-    by_hand(&setup, &["-n", "drift", "patch", "configmap", "a", "-p", r#"{"data":{"value":"2","more":"x"}}"#])
-        .await?;
+    by_hand(
+        &setup,
+        &["-n", "drift", "patch", "configmap", "a", "-p", r#"{"data":{"value":"2","more":"x"}}"#],
+    )
+    .await?;
     by_hand(&setup, &["-n", "drift", "set", "image", "deployment/web", "web=evil:1"]).await?;
     setup.wait_for_map(&["eu-1"], "drift", "a", Some("1")).await?;
     wait_until("the image to come back", SOON, async || {

@@ -17,7 +17,8 @@ use tempfile::TempDir;
 /// Long against anything that works, also on a machine that does other things.
 pub(crate) const SOON: Duration = Duration::from_secs(60);
 /// A budget that never holds anything: for scenarios that are about something else.
-pub(crate) const ANYTHING: &str = "{maxDelete: {percent: 100, floor: 1000}, maxMove: {percent: 100, floor: 1000}}";
+pub(crate) const ANYTHING: &str =
+    "{maxDelete: {percent: 100, floor: 1000}, maxMove: {percent: 100, floor: 1000}}";
 /// Nothing may be deleted or moved without being asked: for scenarios that delete nothing.
 pub(crate) const NOTHING: &str = "{maxDelete: {percent: 0, floor: 0}, maxMove: {percent: 0, floor: 0}}";
 /// The clusters of every scenario.
@@ -70,7 +71,8 @@ impl<'a> Setup<'a> {
     /// Removes a file or a folder.
     pub(crate) fn remove(&self, path: &str) -> anyhow::Result<()> {
         let path = self.repo().join(path);
-        let removed = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+        let removed =
+            if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
         removed.with_context(|| format!("cannot remove {}", path.display()))
     }
 
@@ -144,7 +146,9 @@ impl<'a> Setup<'a> {
     pub(crate) fn kcp(&self, args: &[&str]) -> anyhow::Result<Output> {
         let program = kubectl_kcp()?;
         let mut command = Command::new(&program);
-        self.hermetic(command.args(args)).env("KUBECONFIG", self.fleet.kubeconfig()).env("KCP_STATE_DIR", self.state());
+        self.hermetic(command.args(args))
+            .env("KUBECONFIG", self.fleet.kubeconfig())
+            .env("KCP_STATE_DIR", self.state());
         let output = command.output().with_context(|| format!("cannot start {}", program.display()))?;
         Ok(Output {
             success: output.status.success(),
@@ -156,7 +160,11 @@ impl<'a> Setup<'a> {
     fn hermetic<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command
             .current_dir(self.repo())
-            .envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_TERMINAL_PROMPT", "0")])
+            .envs([
+                ("GIT_CONFIG_NOSYSTEM", "1"),
+                ("GIT_CONFIG_GLOBAL", "/dev/null"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+            ])
             .envs([("GIT_AUTHOR_NAME", "tests"), ("GIT_COMMITTER_NAME", "tests")])
             .envs([("GIT_AUTHOR_EMAIL", "tests@kcp.invalid"), ("GIT_COMMITTER_EMAIL", "tests@kcp.invalid")])
             .env("HOME", self.folder.path())
@@ -164,8 +172,7 @@ impl<'a> Setup<'a> {
 
     /// What the status branch says now.
     pub(crate) fn record(&self) -> anyhow::Result<Record> {
-        let branch = StatusBranch::new(Repo::open(self.repo())?, DEFAULT_STATUS_BRANCH)?;
-        Ok(read_branch(&branch)?.record)
+        record_of(&self.repo())
     }
 
     /// Waits until the status branch says it: it is written at most every ten seconds.
@@ -226,7 +233,12 @@ impl<'a> Setup<'a> {
     }
 
     /// The value of a ConfigMap made by [`map`]; `None` if it is not there.
-    pub(crate) async fn map(&self, cluster: &str, namespace: &str, name: &str) -> anyhow::Result<Option<String>> {
+    pub(crate) async fn map(
+        &self,
+        cluster: &str,
+        namespace: &str,
+        name: &str,
+    ) -> anyhow::Result<Option<String>> {
         let map = self.cluster(cluster).get("v1", "ConfigMap", namespace, name).await?;
         Ok(map.map(|map| map["data"]["value"].as_str().unwrap_or_default().to_owned()))
     }
@@ -256,7 +268,8 @@ impl Marks<'_> {
 
     /// Those that the cluster accepted, other than to `kcp-system`, where our own parents are.
     pub(crate) async fn objects(&self) -> anyhow::Result<BTreeMap<String, Writes>> {
-        let ours = |request: &Request| [&request.namespace, &request.name].iter().any(|it| *it == "kcp-system");
+        let ours =
+            |request: &Request| [&request.namespace, &request.name].iter().any(|it| *it == "kcp-system");
         self.collect(|request| !ours(request) && (200..300).contains(&request.code)).await
     }
 
@@ -270,10 +283,7 @@ impl Marks<'_> {
         Ok(flat.collect())
     }
 
-    async fn collect(
-        &self,
-        wanted: impl Fn(&Request) -> bool,
-    ) -> anyhow::Result<BTreeMap<String, Writes>> {
+    async fn collect(&self, wanted: impl Fn(&Request) -> bool) -> anyhow::Result<BTreeMap<String, Writes>> {
         let mut all = BTreeMap::new();
         for (cluster, mark) in &self.of {
             let mut writes = Writes::new();
@@ -307,8 +317,14 @@ pub(crate) fn map(name: &str, value: &str) -> String {
     format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{value: \"{value}\"}}\n")
 }
 
+/// What the status branch of a repo says now.
+pub(crate) fn record_of(repo: &Path) -> anyhow::Result<Record> {
+    let branch = StatusBranch::new(Repo::open(repo)?, DEFAULT_STATUS_BRANCH)?;
+    Ok(read_branch(&branch)?.record)
+}
+
 /// The short form of a record, for failures.
-fn said(record: &Record) -> String {
+pub(crate) fn said(record: &Record) -> String {
     let source = &record.fleet.source;
     let mut text = format!("commit {:.8}, trouble {:?}", source.commit, source.trouble);
     for hold in &record.fleet.holds {
@@ -316,11 +332,13 @@ fn said(record: &Record) -> String {
     }
     let problems = record.workspaces.values().flat_map(|it| &it.problems).chain(&record.fleet.problems);
     for problem in problems {
-        text += &format!("; {} {:?} {:?}: {}", problem.reason, problem.cluster, problem.object, problem.message);
+        text +=
+            &format!("; {} {:?} {:?}: {}", problem.reason, problem.cluster, problem.object, problem.message);
     }
     for (name, workspace) in &record.workspaces {
         for condition in &workspace.status.conditions {
-            text += &format!("; {name} {}={} {}", condition.condition_type, condition.status, condition.reason);
+            text +=
+                &format!("; {name} {}={} {}", condition.condition_type, condition.status, condition.reason);
         }
     }
     text

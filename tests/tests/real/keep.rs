@@ -65,7 +65,10 @@ async fn an_emptied_workspace_is_held(setup: &Setup<'_>, daemon: &Daemon) -> any
     let record =
         setup.wait_for_record("it is held", |record| record.fleet.holds.iter().any(|it| held(&it))).await?;
     let hold = record.fleet.holds.iter().find(held);
-    assert!(hold.is_some_and(|hold| hold.message.contains(&format!("kubectl kcp approve {}", hold.id))), "{hold:?}");
+    assert!(
+        hold.is_some_and(|hold| hold.message.contains(&format!("kubectl kcp approve {}", hold.id))),
+        "{hold:?}"
+    );
     let since = record.workspaces["keep"].status.holds.iter().find(|it| it.reason == Reason::EmptyWorkspace);
     assert!(since.is_some_and(|hold| hold.since.epoch_seconds() > 0), "since when is not said");
     restore(setup)?;
@@ -114,7 +117,9 @@ async fn a_branch_that_is_gone_keeps_all(setup: &Setup<'_>, daemon: &Daemon) -> 
     let commit = setup.git(&["rev-parse", "HEAD"])?;
     setup.git(&["update-ref", "-d", "refs/heads/main"])?;
     daemon.not_ready(&["BranchMissing", "main"]).await?;
-    let trouble = |record: &Record| record.fleet.source.trouble.as_ref().is_some_and(|it| it.reason == Reason::BranchMissing);
+    let trouble = |record: &Record| {
+        record.fleet.source.trouble.as_ref().is_some_and(|it| it.reason == Reason::BranchMissing)
+    };
     let record = setup.wait_for_record("the branch is missing", trouble).await?;
     assert!(record.fleet.source.trouble.is_some_and(|trouble| trouble.since > 0));
     assert_eq!(record.fleet.source.commit, commit.trim(), "the last good commit stays in force");

@@ -84,7 +84,10 @@ async fn a_taint_moves_make_before_break(
     for name in ["a", "b"] {
         let map = setup.cluster(next).get("v1", "ConfigMap", "roam", name).await?.unwrap_or_default();
         let made = map["metadata"]["creationTimestamp"].as_str().unwrap_or_default();
-        assert!(gone.as_deref().is_some_and(|gone| made <= gone), "{name} was made at {made}, gone at {gone:?}");
+        assert!(
+            gone.as_deref().is_some_and(|gone| made <= gone),
+            "{name} was made at {made}, gone at {gone:?}"
+        );
     }
     Ok(next)
 }

@@ -33,7 +33,8 @@ fn problem(record: &Record, workspace: &str, reason: Reason) -> Option<Problem> 
 }
 
 async fn foreign_objects_are_not_taken_over(setup: &Setup<'_>) -> anyhow::Result<()> {
-    let theirs = format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: guests}}\n---\n{}", map("theirs", "0"));
+    let theirs =
+        format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: guests}}\n---\n{}", map("theirs", "0"));
     let theirs = theirs.replace("{name: theirs}", "{name: theirs, namespace: guests}");
     let made = setup.cluster("eu-1").kubectl_with_input(&["apply", "-f", "-"], &theirs).await?;
     anyhow::ensure!(made.success, "{}", made.stderr);

@@ -53,13 +53,21 @@ async fn all_is_applied_and_ready(setup: &Setup<'_>, commit: &str) -> anyhow::Re
         // kubectl finds every object of the overlay that this cluster is to get, and the record counts the same.
         let overlay = if copy.name == "us-1" { "staging" } else { "prod" };
         let overlay = root().join("manifests/samples/shop/overlays").join(overlay);
-        let there =
-            setup.cluster(&copy.name).kubectl(&["get", "-o", "name", "-k", &overlay.to_string_lossy()]).await?;
+        let there = setup
+            .cluster(&copy.name)
+            .kubectl(&["get", "-o", "name", "-k", &overlay.to_string_lossy()])
+            .await?;
         assert!(there.success, "{}: {}", copy.name, there.stderr);
         let count = u64::try_from(there.stdout.lines().count())?;
         assert!(count >= 25, "the sample has only {count} objects");
         // The namespace is made for the workspace and is in no file.
-        assert_eq!((copy.objects, copy.current), (count + 1, count + 1), "{}: {:?}", copy.name, copy.not_current);
+        assert_eq!(
+            (copy.objects, copy.current),
+            (count + 1, count + 1),
+            "{}: {:?}",
+            copy.name,
+            copy.not_current
+        );
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ pub(super) async fn run(pairs: u32) -> anyhow::Result<()> {
     together(shop.peer_commands(&["apply", "--server-side"])?, &[0])?;
     // Pods start, and all is read once more.
     tokio::time::sleep(Duration::from_secs(20)).await;
-    daemon.idle().await?;
+    site.quiet(&daemon).await?;
     shop.check(OURS, 0).await?;
     let mut rounds = Vec::new();
     for pair in 1..=pairs {
@@ -85,7 +85,11 @@ fn round(
     cpu: f64,
     requests: &[Request],
 ) -> anyhow::Result<Round> {
-    let last = requests.iter().filter(|request| is_object(request, namespace)).map(|request| &request.received).max();
+    let last = requests
+        .iter()
+        .filter(|request| is_object(request, namespace))
+        .map(|request| &request.received)
+        .max();
     let last: jiff::Timestamp = last.context("nothing was written")?.parse()?;
     let wall = last.duration_since(start.try_into()?).as_secs_f64();
     let writes = requests.iter().filter(|request| request.is_write()).count();

@@ -51,7 +51,8 @@ fn table(rounds: &[Round]) -> String {
             tools.push(round.tool);
         }
     }
-    let mut text = format!("| median (min..max) of {} | {} |", rounds.len() / tools.len().max(1), tools.join(" | "));
+    let mut text =
+        format!("| median (min..max) of {} | {} |", rounds.len() / tools.len().max(1), tools.join(" | "));
     text += &format!("\n|---{}|\n", "|---".repeat(tools.len()));
     for (name, digits, figure) in FIGURES {
         let of = |tool: &str| -> Vec<f64> {
@@ -112,8 +113,9 @@ fn interval(values: &[f64]) -> (f64, f64) {
         state ^= state << 17;
         values[usize::try_from(state >> 33).unwrap_or_default() % values.len()]
     };
-    let mut medians: Vec<f64> =
-        (0..DRAWS).map(|_| median(&std::iter::repeat_with(&mut draw).take(values.len()).collect::<Vec<_>>())).collect();
+    let mut medians: Vec<f64> = (0..DRAWS)
+        .map(|_| median(&std::iter::repeat_with(&mut draw).take(values.len()).collect::<Vec<_>>()))
+        .collect();
     medians.sort_by(f64::total_cmp);
     (medians[DRAWS / 40], medians[DRAWS - 1 - DRAWS / 40])
 }
@@ -129,7 +131,12 @@ mod tests {
         let rounds =
             [("a", 0, 1.0), ("b", 0, 2.0), ("b", 1, 2.0), ("a", 1, 1.0), ("a", 2, 3.0), ("b", 2, 6.0)];
         let table = table(&rounds.map(|(tool, pair, cpu)| round(tool, pair, cpu)));
-        assert!(table.contains("| client CPU, s | 1.00 (1.00..3.00) | 2.00 (2.00..6.00) = **2.00x** [2.00, 2.00] |"), "{table}");
+        assert!(
+            table.contains(
+                "| client CPU, s | 1.00 (1.00..3.00) | 2.00 (2.00..6.00) = **2.00x** [2.00, 2.00] |"
+            ),
+            "{table}"
+        );
         assert!(table.contains("| writes | 0 (0..0) | 0 (0..0) |"), "{table}");
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
     }

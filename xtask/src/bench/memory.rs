@@ -91,7 +91,7 @@ async fn sample(
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     let wall = if had { 0.0 } else { start.elapsed().as_secs_f64() };
-    let cpu = (daemon.idle().await? - before).as_secs_f64();
+    let cpu = (site.quiet(daemon).await? - before).as_secs_f64();
     let memory = daemon.memory()?;
     say(&format!(
         "memory: {objects} objects, {phase}: {:.1} MiB, {cpu:.2} CPU seconds",

@@ -21,7 +21,7 @@ pub(super) async fn run(pairs: u32) -> anyhow::Result<()> {
     together(shop.peer_commands(&["apply", "--server-side"])?, &[0])?;
     // Pods start, and all is read once more.
     tokio::time::sleep(Duration::from_secs(20)).await;
-    daemon.idle().await?;
+    site.quiet(&daemon).await?;
     shop.check(OURS, 0).await?;
     shop.check(PEER, 0).await?;
     say("no-op: the idle daemon")?;
@@ -82,7 +82,10 @@ impl Pass {
         let (wall, cpu) = together(commands, &[0])?;
         let requests = site.requests(&marks, tool).await?;
         let writes = requests.iter().filter(|request| request.is_write()).count();
-        ensure!(self != Self::Ours || writes == 0, "a pass of ours wrote {writes} times with nothing changed");
+        ensure!(
+            self != Self::Ours || writes == 0,
+            "a pass of ours wrote {writes} times with nothing changed"
+        );
         Ok(Round { tool: self.name(), pair, wall, cpu, requests: requests.len(), writes })
     }
 }

@@ -38,7 +38,8 @@ impl<'a> Shop<'a> {
             let lines = text.lines().filter(|line| !LEFT_OUT.iter().any(|out| line.ends_with(out)));
             std::fs::write(base, lines.collect::<Vec<_>>().join("\n") + "\n")?;
         }
-        let spec = "{defaultNamespace: shop, createNamespaces: true, variants: [{name: prod, path: overlays/prod}]}";
+        let spec =
+            "{defaultNamespace: shop, createNamespaces: true, variants: [{name: prod, path: overlays/prod}]}";
         site.write("workspaces/shop/workspace.yaml", &document("Workspace", "shop", spec))?;
         site.place("shop")?;
         for cluster in site.fleet.clusters() {
@@ -105,7 +106,8 @@ impl<'a> Shop<'a> {
 /// Writes the sample's overlay with `more`, and the label on objects but not in their templates: no pod starts anew.
 fn overlay(path: &Path, more: &str, number: u32) -> anyhow::Result<()> {
     let sample = root().join("manifests/samples/shop").join(OVERLAY);
-    let text = std::fs::read_to_string(&sample).with_context(|| format!("cannot read {}", sample.display()))?;
+    let text =
+        std::fs::read_to_string(&sample).with_context(|| format!("cannot read {}", sample.display()))?;
     let label = format!("labels:\n  - pairs:\n      {LABEL}: v{number}\n");
     ensure!(text.contains("\nlabels:\n"), "{} has no labels to add to", sample.display());
     std::fs::write(path, text.replacen("labels:\n", &label, 1) + more)?;

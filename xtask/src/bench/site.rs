@@ -14,7 +14,7 @@ use crate::demo::checked;
 
 /// No budget holds anything here.
 const SAFETY: &str = "{maxDelete: {percent: 100, floor: 100000}, maxMove: {percent: 100, floor: 100000}}";
-/// How long a daemon may take to get idle.
+/// How long a daemon may write.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Clusters and a repo.
@@ -78,7 +78,11 @@ impl Site {
     fn hermetic<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command
             .current_dir(self.repo())
-            .envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_TERMINAL_PROMPT", "0")])
+            .envs([
+                ("GIT_CONFIG_NOSYSTEM", "1"),
+                ("GIT_CONFIG_GLOBAL", "/dev/null"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+            ])
             .envs([("GIT_AUTHOR_NAME", "bench"), ("GIT_COMMITTER_NAME", "bench")])
             .envs([("GIT_AUTHOR_EMAIL", "bench@kcp.invalid"), ("GIT_COMMITTER_EMAIL", "bench@kcp.invalid")])
             .env("KUBECONFIG", self.fleet.kubeconfig())
@@ -126,9 +130,27 @@ impl Site {
         let mut all = Vec::new();
         for (cluster, mark) in self.fleet.clusters().iter().zip(since) {
             let requests = cluster.requests(*mark).await?;
-            all.extend(requests.into_iter().filter(|request| request.user_agent.starts_with(tool.user_agent())));
+            all.extend(
+                requests.into_iter().filter(|request| request.user_agent.starts_with(tool.user_agent())),
+            );
         }
         Ok(all)
+    }
+
+    /// Waits until the daemon wrote nothing for longer than its status may wait to be published (10 s). Gives the CPU time
+    /// that it had used by then.
+    pub(super) async fn quiet(&self, daemon: &Daemon) -> anyhow::Result<Duration> {
+        let start = Instant::now();
+        loop {
+            let marks = self.mark().await;
+            tokio::time::sleep(Duration::from_secs(14)).await;
+            let cpu = daemon.cpu()?;
+            let requests = self.requests(&marks, Tool::Ours).await?;
+            if !requests.iter().any(Request::is_write) {
+                return Ok(cpu);
+            }
+            ensure!(start.elapsed() < PATIENCE, "the daemon still writes after {} s", PATIENCE.as_secs());
+        }
     }
 }
 
@@ -153,11 +175,15 @@ impl Tool {
 pub(super) fn together(commands: Vec<Command>, accepted: &[i32]) -> anyhow::Result<(f64, f64)> {
     let before = proc::cpu_of_children()?;
     let start = Instant::now();
-    let children: Vec<Child> =
-        commands.into_iter().map(|mut command| command.spawn()).collect::<Result<_, _>>().context("cannot start")?;
+    let children: Vec<Child> = commands
+        .into_iter()
+        .map(|mut command| command.spawn())
+        .collect::<Result<_, _>>()
+        .context("cannot start")?;
     let ended = children.into_iter().map(|mut child| child.wait()).collect::<Result<Vec<_>, _>>()?;
     let wall = start.elapsed();
-    if let Some(bad) = ended.iter().find(|status| !status.code().is_some_and(|code| accepted.contains(&code))) {
+    if let Some(bad) = ended.iter().find(|status| !status.code().is_some_and(|code| accepted.contains(&code)))
+    {
         bail!("a command that is measured failed: {bad}");
     }
     Ok((wall.as_secs_f64(), (proc::cpu_of_children()? - before).as_secs_f64()))
@@ -173,20 +199,6 @@ impl Daemon {
 
     pub(super) fn memory(&self) -> anyhow::Result<proc::Memory> {
         proc::memory(self.0.id())
-    }
-
-    /// Waits until it has done next to nothing for longer than its status may wait to be published (10 s). Gives the CPU
-    /// time it had used by then.
-    pub(super) async fn idle(&self) -> anyhow::Result<Duration> {
-        let (start, mut quiet, mut before) = (Instant::now(), 0, self.cpu()?);
-        while quiet < 6 {
-            ensure!(start.elapsed() < PATIENCE, "the daemon is still busy after {} s", PATIENCE.as_secs());
-            tokio::time::sleep(Duration::from_secs(2)).await;
-            let now = self.cpu()?;
-            quiet = if now - before <= Duration::from_millis(60) { quiet + 1 } else { 0 };
-            before = now;
-        }
-        Ok(before)
     }
 
     /// Ends it as a service manager would.

@@ -37,9 +37,13 @@ fn refused(manifest: &str) -> String {
 }
 
 fn bundled_with(spec: &str, files: &[(&str, &str)], policy: &SyncPolicySpec, commit: &str) -> Bundle {
+    placed("everywhere", spec, files, policy, commit)
+}
+
+fn placed(placement: &str, spec: &str, files: &[(&str, &str)], policy: &SyncPolicySpec, commit: &str) -> Bundle {
     let (rendered, config) = rendered(spec, files);
     let variant = rendered.for_cluster(&BTreeMap::new()).expect("a variant");
-    bundle(variant, &config.workspaces["shop"], "everywhere", policy, &|_| None, "applyset-x-v1", commit)
+    bundle(variant, &config.workspaces["shop"], placement, policy, &|_| None, "applyset-x-v1", commit)
 }
 
 fn bundled(spec: &str, files: &[(&str, &str)]) -> Bundle {
@@ -211,7 +215,7 @@ fn kustomize_may_write_a_namespace_into_a_cluster_scoped_object() {
 }
 
 #[test]
-fn marks_are_written_and_commit_and_file_do_not_count() {
+fn marks_are_written_and_commit_file_and_placement_do_not_count() {
     let one = bundled("{}", &[("a.yaml", CONFIG)]);
     let metadata = &one.objects[0].body["metadata"];
     assert_eq!(metadata["labels"]["applyset.kubernetes.io/part-of"], "applyset-x-v1");
@@ -221,7 +225,7 @@ fn marks_are_written_and_commit_and_file_do_not_count() {
     });
     assert_eq!(metadata["annotations"], expected);
     let policy = SyncPolicySpec::default();
-    let other = bundled_with("{}", &[("moved/b.yaml", CONFIG)], &policy, "c2");
+    let other = placed("renamed", "{}", &[("moved/b.yaml", CONFIG)], &policy, "c2");
     assert_eq!(one.objects[0].hash, other.objects[0].hash);
     let changed = bundled("{}", &[("a.yaml", &CONFIG.replace("a: b", "a: c"))]);
     assert_ne!(one.objects[0].hash, changed.objects[0].hash);
