@@ -112,7 +112,7 @@ pub(crate) async fn look_at(
     request: &Request,
 ) -> Result<Ahead, CommandError> {
     let spec = &config.fleet.value.spec;
-    let recorded = Recorded::read(&fleet.repo, &spec.status, &spec.id, request.at.as_deref())?;
+    let recorded = Recorded::read(&fleet.repo, &spec.status, Some(&spec.id), request.at.as_deref())?;
     let desired = Preparer::new().prepare(source, files).map_err(|found| unusable(&found))?;
     let mut notes: Vec<String> = recorded
         .damaged

@@ -28,11 +28,11 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Reads what the status branch holds, or what it held at `at`.
+    /// Reads what the status branch holds, or what it held at `at`, if it was written for `fleet`.
     pub(crate) fn read(
         repo: &Repo,
         target: &RecordTarget,
-        fleet: &str,
+        fleet: Option<&str>,
         at: Option<&str>,
     ) -> Result<Self, CommandError> {
         if target.mode == RecordMode::Disabled {
@@ -51,7 +51,7 @@ impl Recorded {
             return Err(CommandError::failure(message).hint(hint));
         }
         // What was written for another fleet says nothing of this one.
-        if record.fleet.id != fleet {
+        if fleet.is_some_and(|fleet| record.fleet.id != fleet) {
             return Ok(Self::default());
         }
         Ok(Self { record, writer: read_writer(&files), damaged, commit: Some(snapshot.commit.to_string()) })

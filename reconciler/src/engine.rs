@@ -6,17 +6,24 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use kcp_api::Reason;
 use kcp_core::object::ObjectKey;
 use kcp_core::observe::Observation;
-use kcp_core::plan::{ApplyAction, ClusterPlan, DeleteAction, Plan, SetPlan};
+use kcp_core::plan::{ApplyAction, ClusterPlan, DeleteAction, Plan, Problem, SetPlan};
 use kcp_core::planner::{self, Memo, Scope};
 use kcp_core::status::{self, Statuses};
-use kcp_core::world::{ClusterUid, ClusterView, Contact, Desired, Halt, UnixSeconds, World};
+use kcp_core::world::{
+    Act, ActKind, ClusterUid, ClusterView, Contact, Desired, Halt, UnitId, UnixSeconds, World,
+};
 
 use crate::record::{Record, SourceState};
 
 /// How long the first record may wait for clusters that do not answer, in seconds.
 const FIRST_LOOK: UnixSeconds = 15;
+/// So often what stops a whole workspace is tried again at once, before there are pauses.
+const AT_ONCE: u32 = 2;
+/// The longest of these pauses, in seconds.
+const LONGEST_PAUSE: UnixSeconds = 300;
 
 /// What the shell is to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +35,8 @@ pub enum Effect {
         /// Name of the document.
         cluster: String,
     },
+    /// Keep these on this machine before anything else is done: they count against the budgets, also after a crash.
+    Remember(Vec<Act>),
     /// Hand a plan to a worker; it replaces what the worker still has.
     Execute {
         /// Name of the document.
@@ -62,7 +71,11 @@ pub struct Engine {
     source: SourceState,
     workers: BTreeMap<String, Worker>,
     plan: Plan,
+    /// Units whose decision is only from the record so far: it says nothing against clusters that can be read.
+    recalled: BTreeSet<UnitId>,
     statuses: Statuses,
+    /// Views as they were last recorded, shared with the record.
+    views: BTreeMap<String, Arc<ClusterView>>,
     published: Option<Record>,
     requests: BTreeMap<String, u64>,
     started: UnixSeconds,
@@ -73,6 +86,24 @@ struct Worker {
     target: Target,
     /// What it was handed and has not said to have finished.
     working_on: Option<Order>,
+    /// Workspaces of which nothing can be written there, because their parent cannot be.
+    blocked: BTreeMap<String, Blocked>,
+}
+
+/// Why nothing of one workspace can be written on one cluster.
+#[derive(Debug)]
+struct Blocked {
+    reason: Reason,
+    message: String,
+    attempts: u32,
+    retry_at: UnixSeconds,
+}
+
+impl Blocked {
+    /// Whether it is too early to try again; a time too far ahead is from a clock that was wrong.
+    fn waits(&self, now: UnixSeconds) -> bool {
+        now < self.retry_at && self.retry_at.saturating_sub(now) <= LONGEST_PAUSE
+    }
 }
 
 /// What a worker was told to do.
@@ -103,7 +134,10 @@ impl Engine {
     ) -> Self {
         let statuses = record.statuses();
         let world = record.into_world(now, desired);
+        let recalled = world.memory.keys().cloned().collect();
         let mut engine = Self {
+            recalled,
+            views: BTreeMap::new(),
             world,
             scope,
             memo: Memo::default(),
@@ -126,6 +160,16 @@ impl Engine {
         engine
     }
 
+    /// The record could not be read whole: what may be where nobody can look is not placed a second time.
+    pub fn remembers_nothing(&mut self) {
+        self.world.memory_known = false;
+    }
+
+    /// What this machine remembers of the last hour, whatever the record says.
+    pub fn remember(&mut self, acts: Vec<Act>) {
+        note_acts(&mut self.world.recent, acts);
+    }
+
     /// A new commit was read whole.
     pub fn desire(&mut self, desired: Desired, source: SourceState) {
         self.world.desired = desired;
@@ -144,8 +188,12 @@ impl Engine {
         };
         match &observation {
             // What it had in hand is abandoned when contact is lost.
-            Observation::Contact(_) => worker.working_on = None,
-            Observation::SetDone { workspace, .. } => {
+            Observation::Contact(_) => {
+                worker.working_on = None;
+                worker.blocked.clear();
+            }
+            Observation::SetDone { workspace, error, .. } => {
+                worker.note_parent(workspace, error.clone(), now);
                 if let Some(order) = &mut worker.working_on {
                     order.open.remove(workspace);
                     if order.open.is_empty() {
@@ -156,6 +204,7 @@ impl Engine {
             _ => {}
         }
         self.world.clusters.entry(cluster.into()).or_default().apply(observation, now);
+        self.views.remove(cluster);
     }
 
     /// Break-glass was pulled or ended.
@@ -220,8 +269,10 @@ impl Engine {
         let mut effects = Vec::new();
         self.world.now = now;
         self.connect(&mut effects);
-        self.world.recent.retain(|act| act.at > now - 3600);
+        self.confirm_memory();
+        self.world.recent.retain(|act| act.at > now.saturating_sub(3600));
         self.plan = planner::plan_with(&self.world, &self.scope, &mut self.memo);
+        self.hold_blocked(now);
         for (unit, plan) in &self.plan.units {
             if let Some(decision) = &plan.decision {
                 self.world.memory.insert(unit.clone(), decision.clone());
@@ -229,7 +280,7 @@ impl Engine {
         }
         self.execute(now, &mut effects);
         self.statuses = status::statuses(&self.world, &self.plan, &self.statuses);
-        let record = Record::of(&self.world, &self.plan, &self.statuses, &self.source);
+        let record = Record::of(&self.world, &mut self.views, &self.plan, &self.statuses, &self.source);
         // Right after the start nothing was seen yet, which is not worth a commit.
         let has_looked = !self.is_reading() || now >= self.started + FIRST_LOOK;
         if has_looked && self.published.as_ref() != Some(&record) {
@@ -239,15 +290,63 @@ impl Engine {
         effects
     }
 
+    /// A decision that is only on the status branch counts for clusters that cannot be read. Once all that it names
+    /// were read, what they say counts alone: nothing is moved because a branch says so.
+    fn confirm_memory(&mut self) {
+        if self.recalled.is_empty() {
+            return;
+        }
+        let read = |view: &&ClusterView| view.complete && matches!(view.contact, Contact::Live { .. });
+        let views = self.workers.keys().filter_map(|name| self.world.clusters.get(name)).filter(read);
+        let read: BTreeSet<&ClusterUid> = views.filter_map(|view| view.uid.as_ref()).collect();
+        let memory = &mut self.world.memory;
+        self.recalled.retain(|unit| {
+            let Some(decision) = memory.get(unit) else { return false };
+            let waits = decision.targets.union(&decision.leaving).any(|uid| !read.contains(uid));
+            if !waits {
+                memory.remove(unit);
+            }
+            waits
+        });
+    }
+
+    /// What cannot be written because of its parent is a problem, and is tried again with pauses only.
+    fn hold_blocked(&mut self, now: UnixSeconds) {
+        for (cluster, worker) in &self.workers {
+            for (workspace, blocked) in &worker.blocked {
+                let sets = self.plan.clusters.get_mut(cluster).map(|plan| &mut plan.sets);
+                let Some(set) = sets.and_then(|sets| sets.get_mut(workspace)) else { continue };
+                if set.is_quiet() {
+                    continue;
+                }
+                self.plan.problems.push(Problem {
+                    reason: blocked.reason,
+                    workspace: Some(workspace.clone()),
+                    cluster: Some(cluster.clone()),
+                    object: None,
+                    origin: None,
+                    message: format!("nothing of it can be written there: {}", blocked.message),
+                });
+                if blocked.waits(now) {
+                    set.apply.clear();
+                    set.delete.clear();
+                    (set.write_parent, set.remove_parent) = (false, false);
+                }
+            }
+        }
+        self.plan.problems.sort();
+    }
+
     /// Workers follow the Cluster documents.
     fn connect(&mut self, effects: &mut Vec<Effect>) {
         let wanted = self.targets();
-        let views = &mut self.world.clusters;
+        let (views, recorded) = (&mut self.world.clusters, &mut self.views);
         self.workers.retain(|name, worker| {
             let stays = wanted.get(name) == Some(&worker.target);
             if !stays {
                 effects.push(Effect::Disconnect { cluster: name.clone() });
                 views.remove(name);
+                recorded.remove(name);
             }
             stays
         });
@@ -255,11 +354,12 @@ impl Engine {
             self.workers.entry(name.clone()).or_insert_with(|| {
                 views.entry(name).or_default();
                 effects.push(Effect::Connect(target.clone()));
-                Worker { target, working_on: None }
+                Worker { target, working_on: None, blocked: BTreeMap::new() }
             });
         }
         let documents = &self.world.desired.config.clusters;
         views.retain(|name, _| documents.contains_key(name));
+        recorded.retain(|name, _| documents.contains_key(name));
     }
 
     fn targets(&self) -> BTreeMap<String, Target> {
@@ -282,7 +382,7 @@ impl Engine {
 
     /// Hands each worker its part, unless it already has it in hand.
     fn execute(&mut self, now: UnixSeconds, effects: &mut Vec<Effect>) {
-        let mut handed = false;
+        let mut orders = Vec::new();
         for (name, plan) in &self.plan.clusters {
             let Some(worker) = self.workers.get_mut(name) else { continue };
             let Some(view) = self.world.clusters.get(name) else { continue };
@@ -293,19 +393,47 @@ impl Engine {
                 continue;
             }
             let plan = Arc::new(plan.clone());
-            worker.working_on = Some(Order::new(plan.clone()));
-            handed = true;
-            effects.push(Effect::Execute { cluster: name.clone(), plan, seen: view.outcomes });
+            // A plan that only calls back is not answered.
+            worker.working_on = Some(Order::new(plan.clone())).filter(|order| !order.open.is_empty());
+            orders.push(Effect::Execute { cluster: name.clone(), plan, seen: view.outcomes });
         }
-        if handed {
-            for act in self.plan.acts(now) {
-                // Counted once, by its name, however often it is planned.
-                if !self.world.recent.iter().any(|known| known.kind == act.kind && known.id == act.id) {
-                    self.world.recent.push(act);
-                }
-            }
+        // A move begins with its decision, a delete when it is ordered.
+        let mut acts = self.plan.acts(now);
+        acts.retain(|act| act.kind == ActKind::Move || !orders.is_empty());
+        if note_acts(&mut self.world.recent, acts) {
+            effects.push(Effect::Remember(self.world.recent.clone()));
         }
+        effects.append(&mut orders);
     }
+}
+
+impl Worker {
+    /// Whether the parent of a workspace could be written.
+    fn note_parent(&mut self, workspace: &str, error: Option<(Reason, String)>, now: UnixSeconds) {
+        let Some((reason, message)) = error else {
+            self.blocked.remove(workspace);
+            return;
+        };
+        let attempts = self.blocked.get(workspace).map_or(1, |known| known.attempts.saturating_add(1));
+        let pause = match attempts.saturating_sub(AT_ONCE) {
+            0 => 0,
+            more => (1 << more.min(16)).min(LONGEST_PAUSE),
+        };
+        let blocked = Blocked { reason, message, attempts, retry_at: now.saturating_add(pause) };
+        self.blocked.insert(workspace.to_owned(), blocked);
+    }
+}
+
+/// Counts each act once, by its name, however often it is planned. Says whether any is new.
+fn note_acts(recent: &mut Vec<Act>, acts: Vec<Act>) -> bool {
+    if acts.is_empty() {
+        return false;
+    }
+    let before = recent.len();
+    let mut known: BTreeSet<(ActKind, String)> =
+        recent.iter().map(|act| (act.kind, act.id.clone())).collect();
+    recent.extend(acts.into_iter().filter(|act| known.insert((act.kind, act.id.clone()))));
+    recent.len() > before
 }
 
 /// Whether a worker that has `sent` in hand gets to where `plan` wants it by itself: all that is asked for was ordered,

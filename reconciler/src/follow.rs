@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kcp_api::Reason;
+use kcp_api::{Reason, RecordTarget};
 use kcp_core::world::Desired;
 use kcp_git::{Change, CommitId, GitError, Head, Snapshot, Source, SourceError};
 use tokio::sync::mpsc;
@@ -22,6 +22,8 @@ pub(crate) struct Follower {
     source: Source,
     preparer: Preparer,
     state: SourceState,
+    /// The id of the fleet, once a commit was in force.
+    fleet: Option<String>,
     /// A rewritten history that a person said may be followed.
     accept_history: Option<String>,
     clock: Arc<dyn Clock>,
@@ -44,7 +46,7 @@ impl Follower {
             commit: String::new(),
             trouble: None,
         };
-        Self { source, preparer: Preparer::new(), state, accept_history, clock }
+        Self { source, preparer: Preparer::new(), state, fleet: None, accept_history, clock }
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -58,6 +60,26 @@ impl Follower {
             && let Ok(commit) = commit.parse::<CommitId>()
         {
             self.source.assume_accepted(commit);
+        }
+    }
+
+    /// What the fleet document at the head of the branch says of the record, if it can be read. Accepts nothing.
+    pub(crate) async fn peek(&self) -> Option<RecordTarget> {
+        let head = self.source.poll().await.ok()?;
+        let snapshot = self.source.snapshot(head.commit).ok()?;
+        kcp_core::config::load(&snapshot).ok().map(|config| config.fleet.value.spec.status)
+    }
+
+    /// The commit that an earlier run had in force, for a start at which the branch gives none: the trouble that it
+    /// gives instead stays told.
+    pub(crate) async fn fall_back(&mut self) -> Option<(Desired, SourceState)> {
+        let from = self.source.accepted()?;
+        let trouble = self.state.trouble.clone();
+        let look = self.prepare(from, from.to_string()).await;
+        self.state.trouble = trouble;
+        match look {
+            Look::Desired(desired, _) => Some((*desired, self.state.clone())),
+            Look::State(_) => None,
         }
     }
 
@@ -128,6 +150,15 @@ impl Follower {
         match self.read(snapshot, &id).await {
             Err(message) => self.trouble(Reason::InvalidRepo, message, Some(id)),
             Ok(desired) => {
+                let fleet = &desired.config.fleet.value.spec.id;
+                if let Some(known) = self.fleet.as_ref().filter(|known| *known != fleet) {
+                    let message = format!(
+                        "spec.id of the Fleet is {fleet} now and was {known}: it is part of every ownership mark on the \
+                         clusters and must never change; put it back"
+                    );
+                    return self.trouble(Reason::InvalidRepo, message, Some(id));
+                }
+                self.fleet = Some(fleet.clone());
                 if let Err(error) = self.accept(commit) {
                     return self.trouble(Reason::FetchFailed, error.to_string(), Some(id));
                 }
@@ -204,4 +235,64 @@ impl Follower {
 /// How often a fleet wants its branch to be looked at.
 pub(crate) fn interval_of(desired: &Desired) -> Duration {
     desired.config.fleet.value.spec.interval.to_std()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use kcp_git::{GitCommand, SourceSpec};
+
+    use super::*;
+    use crate::clock::SystemClock;
+
+    fn commit(repo: &Path, fleet: &str) -> String {
+        std::fs::write(repo.join("kcp.yaml"), fleet).unwrap();
+        git(repo, &["add", "."]);
+        git(repo, &["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "-m", "one"]);
+        git(repo, &["rev-parse", "HEAD"])
+    }
+
+    fn git(repo: &Path, args: &[&str]) -> String {
+        let output = std::process::Command::new("git").arg("-C").arg(repo).args(args).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn follower(repo: &Path) -> Follower {
+        let spec = SourceSpec {
+            url_or_path: repo.to_str().unwrap().into(),
+            branch: "main".into(),
+            mirror_dir: None,
+            deadline: Duration::from_secs(60),
+        };
+        let source = Source::open(spec, Arc::new(GitCommand::new())).unwrap();
+        Follower::new(source, None, Arc::new(SystemClock))
+    }
+
+    #[tokio::test]
+    async fn after_a_restart_what_was_in_force_stays_where_the_branch_gives_nothing_better() {
+        let directory = tempfile::tempdir().unwrap();
+        let repo = directory.path();
+        git(repo, &["init", "--quiet", "-b", "main"]);
+        let fleet = "apiVersion: kcp.dev/v1alpha1\nkind: Fleet\nmetadata: {name: acme}\nspec: {id: f1, status: {branch: kcp/other}}\n";
+        let good = commit(repo, fleet);
+        assert_eq!(follower(repo).peek().await.map(|target| target.branch), Some("kcp/other".into()));
+        commit(repo, "kind: Nonsense\n");
+        let mut restarted = follower(repo);
+        assert!(restarted.fall_back().await.is_none(), "nothing is known of an earlier run");
+        restarted.assume(&good);
+        let Look::State(state) = restarted.look().await else { panic!("the head cannot be in force") };
+        assert_eq!(state.trouble.map(|trouble| trouble.reason), Some(Reason::InvalidRepo));
+        let (desired, state) = restarted.fall_back().await.unwrap();
+        assert_eq!((desired.commit.as_str(), state.commit.as_str()), (good.as_str(), good.as_str()));
+        assert_eq!(state.trouble.map(|trouble| trouble.reason), Some(Reason::InvalidRepo), "and says why");
+        commit(repo, &fleet.replace("id: f1", "id: f2"));
+        let Look::State(state) = restarted.look().await else { panic!("another fleet must not be followed") };
+        assert!(state.trouble.unwrap().message.contains("must never change"));
+        git(repo, &["checkout", "--quiet", "--detach"]);
+        git(repo, &["branch", "-D", "main"]);
+        let Look::State(state) = restarted.look().await else { panic!("the branch is gone") };
+        assert_eq!((state.trouble.unwrap().reason, state.commit), (Reason::BranchMissing, good));
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use kcp_core::world::{Halt, UnixSeconds};
 
@@ -27,25 +28,30 @@ impl HaltFile {
         &self.path
     }
 
-    /// The halt in force at `now`. A file that cannot be understood halts: somebody meant to stop.
+    /// The halt in force at `now`. A file that cannot be understood halts: somebody meant to stop. Nothing halts longer
+    /// than `LONGEST` after the file was written.
     #[must_use]
     pub fn read(&self, now: UnixSeconds) -> Option<Halt> {
-        match std::fs::read(&self.path) {
-            Ok(bytes) => match serde_json::from_slice::<Halt>(&bytes) {
-                Ok(halt) => {
-                    (halt.until > now).then_some(Halt { until: halt.until.min(now + LONGEST), ..halt })
-                }
-                Err(error) => Some(Halt {
-                    until: now + 60,
-                    reason: format!("the halt file {} cannot be read: {error}", self.path.display()),
-                }),
-            },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => Some(Halt {
-                until: now + 60,
-                reason: format!("the halt file {} cannot be read: {error}", self.path.display()),
-            }),
-        }
+        let unreadable = |error: &dyn std::fmt::Display| {
+            format!("the halt file {} cannot be read: {error}", self.path.display())
+        };
+        let halt = match std::fs::read(&self.path) {
+            Ok(bytes) => serde_json::from_slice::<Halt>(&bytes)
+                .unwrap_or_else(|error| Halt { until: UnixSeconds::MAX, reason: unreadable(&error) }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => Halt { until: UnixSeconds::MAX, reason: unreadable(&error) },
+        };
+        // Counted from a time that stands still: an end that moves with the clock never comes.
+        let until = halt.until.min(self.written(now).saturating_add(LONGEST));
+        (until > now).then_some(Halt { until, ..halt })
+    }
+
+    /// When the file was written; the beginning of this day where that cannot be said.
+    fn written(&self, now: UnixSeconds) -> UnixSeconds {
+        let modified = std::fs::metadata(&self.path).and_then(|metadata| metadata.modified()).ok();
+        let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let written = since.and_then(|since| since.as_secs().try_into().ok());
+        written.unwrap_or(now - now.rem_euclid(LONGEST)).min(now)
     }
 
     /// Halts until `halt.until`.
@@ -89,6 +95,12 @@ mod tests {
         assert_eq!(file.read(200), None);
         std::fs::write(file.path(), "{").unwrap();
         assert!(file.read(300).unwrap().reason.contains("cannot be read"));
+        file.write(&Halt { until: UnixSeconds::MAX, reason: "for ever".into() }).unwrap();
+        let written = file.written(UnixSeconds::MAX);
+        for later in [1, 60] {
+            assert_eq!(file.read(written + later).unwrap().until, written + LONGEST, "it does not move");
+        }
+        assert_eq!(file.read(written + LONGEST), None);
         assert!(file.clear().unwrap());
         assert!(!file.clear().unwrap());
     }

@@ -14,6 +14,7 @@
 //! # }
 //! ```
 
+mod acts;
 pub mod args;
 pub mod clock;
 pub mod engine;

@@ -20,6 +20,8 @@ use crate::record::{Record, WorkspaceRecord, read_writer, writer_file};
 
 /// At most one commit in this time.
 const QUIET: Duration = Duration::from_secs(10);
+/// So often is written anew what was moved by somebody at the same time.
+const TRIES: usize = 3;
 /// How long a push or a fetch of the branch may take.
 const DEADLINE: Duration = Duration::from_secs(60);
 
@@ -35,15 +37,24 @@ pub enum PublishError {
     /// A file of the branch.
     #[error("status branch: {0}")]
     Files(#[from] kustomize_rs::FilesError),
-    /// Somebody else writes it.
-    #[error(
-        "status branch {branch}: another writer moved it; a fleet has one reconciler. Last writer: {writer}"
-    )]
+    /// Somebody moves it while it is written.
+    #[error("status branch {branch}: it was moved while it was written")]
     Moved {
         /// The branch.
         branch: String,
-        /// Who.
-        writer: String,
+    },
+    /// Another reconciler writes it.
+    #[error(
+        "status branch {branch}: another reconciler took over this fleet: {id}, since {since}. A fleet has one reconciler, so \
+         this one ends; stop the other first, then start this one with --take-over"
+    )]
+    Rival {
+        /// The branch.
+        branch: String,
+        /// Its id.
+        id: String,
+        /// RFC 3339.
+        since: String,
     },
 }
 
@@ -52,6 +63,8 @@ pub struct Publisher {
     branch: StatusBranch,
     remote: Option<(Arc<dyn Transport>, RemoteUrl)>,
     writer: Writer,
+    /// Who wrote it before this one: known when it started, so no rival.
+    before: Option<Writer>,
     clock: Arc<dyn Clock>,
 }
 
@@ -105,14 +118,14 @@ impl Publisher {
             return Ok(None);
         }
         let branch = StatusBranch::new(repo, &target.branch)?;
-        Ok(Some(Self { branch, remote, writer, clock }))
+        Ok(Some(Self { branch, remote, writer, before: None, clock }))
     }
 
     /// Reads what was published before, from the remote if there is one.
     ///
     /// # Errors
     /// The remote or the repo cannot be read.
-    pub async fn read(&self) -> Result<Published, PublishError> {
+    pub async fn read(&mut self) -> Result<Published, PublishError> {
         if let Some((transport, url)) = &self.remote
             && let Pulled::Diverged { .. } =
                 self.branch.pull(transport.as_ref(), url, DEADLINE, false).await?
@@ -120,42 +133,85 @@ impl Publisher {
             // What the remote has was seen by everybody; what only this machine has is rebuilt from the clusters.
             self.branch.pull(transport.as_ref(), url, DEADLINE, true).await?;
         }
-        read_branch(&self.branch)
+        let published = read_branch(&self.branch)?;
+        self.before.clone_from(&published.writer);
+        Ok(published)
+    }
+
+    /// Names this reconciler as the writer before it does anything, so that of two that start at once only one works.
+    /// Only where others could look: on one machine there is a lock.
+    ///
+    /// # Errors
+    /// `Rival` if another one was first, and as [`Self::publish`].
+    pub async fn claim(&self) -> Result<(), PublishError> {
+        if self.remote.is_none() {
+            return Ok(());
+        }
+        let (path, content) = writer_file(&self.writer);
+        let edits = [(path, Some(content))].into();
+        let message = format!("{} starts", self.writer.id);
+        self.put(|author, tip| self.branch.write(&edits, &message, author, tip)).await
     }
 
     /// Publishes one state of the record.
     ///
     /// # Errors
-    /// As `PublishError`; nothing is lost, the next call tries again.
+    /// `Rival` if another reconciler writes there now: this one must end. As `PublishError` otherwise; nothing is lost,
+    /// the next call tries again.
     pub async fn publish(&self, record: &Record, released: bool) -> Result<(), PublishError> {
         let mut files = record.files();
         let writer = Writer { released, ..self.writer.clone() };
         files.extend([writer_file(&writer)]);
+        let message = subject(record);
+        self.put(|author, tip| self.branch.replace(files.clone(), &message, author, tip)).await
+    }
+
+    /// Writes and pushes. What somebody who is no reconciler did to the branch meanwhile is overwritten: it is a cache.
+    async fn put(
+        &self,
+        write: impl Fn(&Author, ExpectedTip) -> Result<Written, GitError>,
+    ) -> Result<(), PublishError> {
         let author = Author {
             name: "kcp-reconciler".into(),
             email: "kcp-reconciler@kcp.invalid".into(),
             time: self.clock.now(),
         };
-        let message = subject(record);
-        if let Written::Moved(_) = self.branch.replace(files, &message, &author, ExpectedTip::Any)? {
-            return Err(self.moved());
+        for _ in 0..TRIES {
+            let tip = self.branch.tip()?;
+            self.refuse_rival()?;
+            let expected = tip.map_or(ExpectedTip::Absent, ExpectedTip::At);
+            if let Written::Moved(_) = write(&author, expected)? {
+                continue;
+            }
+            let Some((transport, url)) = &self.remote else { return Ok(()) };
+            match self.branch.push(transport.as_ref(), url, DEADLINE).await? {
+                Pushed::Done => return Ok(()),
+                // What is there now is looked at, and who wrote it.
+                Pushed::Moved => drop(self.branch.pull(transport.as_ref(), url, DEADLINE, true).await?),
+            }
         }
-        let Some((transport, url)) = &self.remote else { return Ok(()) };
-        match self.branch.push(transport.as_ref(), url, DEADLINE).await? {
-            Pushed::Done => Ok(()),
-            Pushed::Moved => Err(self.moved()),
-        }
+        Err(PublishError::Moved { branch: self.branch.branch().into() })
     }
 
-    fn moved(&self) -> PublishError {
-        let writer = read_branch(&self.branch).ok().and_then(|published| published.writer);
-        let writer =
-            writer.map_or_else(|| "unknown".into(), |writer| format!("{} since {}", writer.id, writer.since));
-        PublishError::Moved { branch: self.branch.branch().into(), writer }
+    /// Whether the branch names a reconciler that came after this one.
+    fn refuse_rival(&self) -> Result<(), PublishError> {
+        // What cannot be read names nobody, and is overwritten.
+        let file = self.branch.read("writer.json").ok().flatten();
+        let Some(writer) = file.and_then(|file| serde_json::from_slice::<Writer>(&file).ok()) else {
+            return Ok(());
+        };
+        let is_self = writer.id == self.writer.id && writer.since == self.writer.since;
+        if is_self || writer.released || self.before.as_ref() == Some(&writer) {
+            return Ok(());
+        }
+        Err(PublishError::Rival { branch: self.branch.branch().into(), id: writer.id, since: writer.since })
     }
 
     /// Publishes each new record until the sender is gone, then the last one, marked as released.
-    pub async fn run(self, mut records: watch::Receiver<Option<Record>>) {
+    ///
+    /// # Errors
+    /// `Rival`, as soon as it shows: whoever works on must stop. Everything else is logged and tried again.
+    pub async fn run(self, mut records: watch::Receiver<Option<Record>>) -> Result<(), PublishError> {
         let mut pending: Option<Record> = None;
         let mut not_before = Instant::now();
         loop {
@@ -173,16 +229,19 @@ impl Publisher {
             let Some(record) = &pending else { continue };
             match self.publish(record, false).await {
                 Ok(()) => pending = None,
+                Err(error @ PublishError::Rival { .. }) => return Err(error),
                 Err(error) => tracing::warn!(%error, "the status could not be published; it is tried again"),
             }
             not_before = Instant::now() + QUIET;
         }
         let last = pending.or_else(|| records.borrow().clone());
-        if let Some(record) = last
-            && let Err(error) = self.publish(&record, true).await
-        {
-            tracing::warn!(%error, "the last status could not be published");
+        let Some(record) = last else { return Ok(()) };
+        match self.publish(&record, true).await {
+            Err(error @ PublishError::Rival { .. }) => return Err(error),
+            Err(error) => tracing::warn!(%error, "the last status could not be published"),
+            Ok(()) => {}
         }
+        Ok(())
     }
 }
 
@@ -216,3 +275,6 @@ fn subject(record: &Record) -> String {
         record.fleet.holds.len()
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 //! that an unchanged fleet writes nothing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kcp_api::{ClusterStatus, WorkspaceStatus};
 use kcp_core::plan::{Hold, Movement, Plan, Problem, Verdict};
@@ -79,7 +80,7 @@ pub struct ClusterRecord {
     /// For people.
     pub status: ClusterStatus,
     /// For the planner.
-    pub view: ClusterView,
+    pub view: Arc<ClusterView>,
 }
 
 /// `workspaces/<name>.json`.
@@ -104,16 +105,24 @@ pub struct WorkspaceRecord {
 
 impl Record {
     /// The record of a planned world.
+    ///
+    /// `views` are those of earlier records: what is in it is taken as it is, what is not is added. The caller takes
+    /// out what changed, so that a record costs what changed and not what there is.
     #[must_use]
-    pub fn of(world: &World, plan: &Plan, statuses: &Statuses, source: &SourceState) -> Self {
+    pub fn of(
+        world: &World,
+        views: &mut BTreeMap<String, Arc<ClusterView>>,
+        plan: &Plan,
+        statuses: &Statuses,
+        source: &SourceState,
+    ) -> Self {
         let fleet = &world.desired.config.fleet.value;
-        let of_workspace = |name: &str| {
-            plan.problems
-                .iter()
-                .filter(|problem| problem.workspace.as_deref() == Some(name))
-                .cloned()
-                .collect()
-        };
+        let mut problems: BTreeMap<&str, Vec<Problem>> = BTreeMap::new();
+        for problem in &plan.problems {
+            if let Some(workspace) = &problem.workspace {
+                problems.entry(workspace).or_default().push(problem.clone());
+            }
+        }
         Self {
             fleet: FleetRecord {
                 name: fleet.metadata.name.clone(),
@@ -131,8 +140,10 @@ impl Record {
                 .clusters
                 .iter()
                 .map(|(name, status)| {
-                    let view = world.clusters.get(name).cloned().unwrap_or_default();
-                    (name.clone(), ClusterRecord { status: status.clone(), view })
+                    let view = views
+                        .entry(name.clone())
+                        .or_insert_with(|| Arc::new(world.clusters.get(name).cloned().unwrap_or_default()));
+                    (name.clone(), ClusterRecord { status: status.clone(), view: view.clone() })
                 })
                 .collect(),
             workspaces: statuses
@@ -145,7 +156,7 @@ impl Record {
                         decision: unit.and_then(|unit| unit.decision.clone()),
                         verdicts: unit.map(|unit| unit.verdicts.clone()).unwrap_or_default(),
                         movement: unit.and_then(|unit| unit.movement.clone()),
-                        problems: of_workspace(name),
+                        problems: problems.remove(name.as_str()).unwrap_or_default(),
                     };
                     (name.clone(), record)
                 })
@@ -212,7 +223,11 @@ impl Record {
     #[must_use]
     pub fn into_world(self, now: UnixSeconds, desired: Desired) -> World {
         let mut world = World::new(now, desired);
-        world.clusters = self.clusters.into_iter().map(|(name, record)| (name, record.view)).collect();
+        world.clusters = self
+            .clusters
+            .into_iter()
+            .map(|(name, record)| (name, Arc::unwrap_or_clone(record.view)))
+            .collect();
         world.memory = self
             .workspaces
             .into_iter()
@@ -249,7 +264,7 @@ fn parse<T: DeserializeOwned>(path: &str, bytes: &[u8], damaged: &mut Vec<String
 #[cfg(test)]
 mod tests {
     use kcp_core::object::ObjectKey;
-    use kcp_core::world::{Contact, Foreign, ObservedSet};
+    use kcp_core::world::{Contact, Failure, Foreign, ObservedSet};
 
     use super::*;
 
@@ -266,12 +281,33 @@ mod tests {
         let foreign = Foreign { uid: "u".into(), owner: "flux".into(), managers: vec!["flux".into()] };
         view.foreign.insert(key("system:reader"), foreign);
         let mut record = Record::default();
-        record.clusters.insert("eu-1".into(), ClusterRecord { status: ClusterStatus::default(), view });
+        record
+            .clusters
+            .insert("eu-1".into(), ClusterRecord { status: ClusterStatus::default(), view: Arc::new(view) });
         let mut files = record.files();
         assert_eq!(Record::read(&files), (record.clone(), vec![]));
+        assert_eq!(with_attempts(1), with_attempts(2), "another attempt is nothing to publish");
         files.insert("clusters/eu-1.json".into(), b"{".to_vec());
         let (read, damaged) = Record::read(&files);
         assert!(read.clusters.is_empty());
         assert!(damaged[0].starts_with("clusters/eu-1.json: "), "{damaged:?}");
+    }
+
+    /// The files of a record in which one object failed so many times.
+    fn with_attempts(attempts: u32) -> BTreeMap<String, Vec<u8>> {
+        let failure = Failure {
+            workspace: "shop".into(),
+            hash: None,
+            reason: kcp_api::Reason::Forbidden,
+            message: "no".into(),
+            since: 1,
+            retry_at: i64::from(attempts),
+            attempts,
+        };
+        let key =
+            ObjectKey { group: String::new(), kind: "Pod".into(), namespace: "a".into(), name: "b".into() };
+        let view = ClusterView { failures: [(key, failure)].into(), ..ClusterView::default() };
+        let cluster = ClusterRecord { status: ClusterStatus::default(), view: Arc::new(view) };
+        Record { clusters: [("eu-1".into(), cluster)].into(), ..Record::default() }.files()
     }
 }

@@ -17,7 +17,9 @@ use kcp_git::{
     BranchWatch, GitCommand, GitError, Repo, Source, SourceError, SourceSpec, Transport, watch_local,
 };
 use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinError, JoinHandle};
 
+use crate::acts::ActFile;
 use crate::clock::{Clock, SystemClock, rfc3339};
 use crate::engine::{Effect, Engine};
 use crate::event::Event;
@@ -34,6 +36,10 @@ const TICK: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(4);
 /// Events of this many clusters may wait; a full queue slows the workers, it loses nothing.
 const QUEUE: usize = 1024;
+/// More than any run may last.
+const LONGEST: Duration = Duration::from_secs(u32::MAX as u64);
+/// So much of one worker may wait on its way into that queue.
+const WAITING: usize = 16;
 /// How long one fetch may take.
 const FETCH: Duration = Duration::from_secs(60);
 
@@ -172,28 +178,29 @@ impl Builder {
     /// Runs until `shutdown` is ready.
     ///
     /// # Errors
-    /// It could not start. Once it runs, whatever goes wrong is status, not an error.
+    /// It could not start, or another reconciler took over. Whatever else goes wrong while it runs is status, not an
+    /// error.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), RunError> {
         let mut shutdown = std::pin::pin!(shutdown);
         let started = tokio::select! {
             started = self.start(true) => started?,
             () = &mut shutdown => return Ok(()),
         };
-        started.work(shutdown, None).await;
+        started.work(shutdown, None).await?;
         Ok(())
     }
 
     /// One pass: until every cluster was read or given up and nothing is left that can be done now, or until `limit`.
     ///
     /// # Errors
-    /// It could not start.
+    /// It could not start, or another reconciler took over.
     pub async fn run_once(
         self,
         limit: Duration,
         shutdown: impl Future<Output = ()>,
     ) -> Result<Once, RunError> {
         let started = self.start(false).await?;
-        let (engine, settled) = started.work(shutdown, Some(limit)).await;
+        let (engine, settled) = started.work(shutdown, Some(limit)).await?;
         Ok(Once { engine, settled })
     }
 
@@ -210,7 +217,7 @@ impl Builder {
         let transport: Arc<dyn Transport> = Arc::new(GitCommand::new());
         let (source, local) = self.open(&transport)?;
         let mut follower = Follower::new(source, self.accept_history.clone(), clock.clone());
-        if let Some(commit) = self.recorded_commit(&follower)? {
+        if let Some(commit) = self.recorded_commit(&follower, transport.as_ref()).await? {
             follower.assume(&commit);
         }
         let (desired, state) = loop {
@@ -220,6 +227,10 @@ impl Builder {
                     let message = state.trouble.map_or_else(String::new, |trouble| trouble.message);
                     if !patient {
                         return Err(RunError::NothingInForce { message });
+                    }
+                    if let Some(last_good) = follower.fall_back().await {
+                        tracing::warn!("the commit that was in force before stays: {message}");
+                        break last_good;
                     }
                     tracing::error!("nothing is in force yet: {message}");
                     tokio::time::sleep(Duration::from_secs(10)).await;
@@ -238,14 +249,14 @@ impl Builder {
         let remote =
             follower.source().is_mirrored().then(|| (transport.clone(), follower.source().url().clone()));
         let target = &desired.config.fleet.value.spec.status;
-        let publisher = Publisher::new(
+        let mut publisher = Publisher::new(
             follower.source().repo()?,
             target,
             remote,
             writer(&self.id, clock.as_ref()),
             clock.clone(),
         )?;
-        let published = match &publisher {
+        let published = match &mut publisher {
             Some(publisher) => publisher.read().await?,
             None => crate::publish::Published::default(),
         };
@@ -256,9 +267,27 @@ impl Builder {
         // A record of another fleet on the same branch says nothing of this one.
         let ours = published.record.fleet.id == fleet;
         let record = if ours { published.record } else { Record::default() };
-        let engine = Engine::new(desired, state, record, self.scope.clone(), clock.now());
+        if let Some(publisher) = &publisher {
+            match publisher.claim().await {
+                Err(error @ PublishError::Rival { .. }) => return Err(error.into()),
+                Err(error) => tracing::warn!(%error, "the status branch does not name this reconciler yet"),
+                Ok(()) => {}
+            }
+        }
+        let mut engine = Engine::new(desired, state, record, self.scope.clone(), clock.now());
+        if !ours || !published.damaged.is_empty() {
+            engine.remembers_nothing();
+        }
+        let acts = ActFile::new(&self.state_dir, &fleet);
+        match acts.read() {
+            Ok(known) => engine.remember(known),
+            Err(error) => {
+                tracing::warn!(%error, "what was deleted within the last hour is known from the record only")
+            }
+        }
         Ok(Running {
             halt: HaltFile::new(&self.state_dir, &fleet),
+            acts,
             connector: self.connector.clone(),
             engine,
             follower,
@@ -287,14 +316,26 @@ impl Builder {
         Ok((Source::open(spec, transport.clone())?, local))
     }
 
-    /// The commit that was in force when the record was last published, from the default branch name: the fleet
-    /// document is not read yet.
-    fn recorded_commit(&self, follower: &Follower) -> Result<Option<String>, RunError> {
-        let branch = kcp_git::StatusBranch::new(follower.source().repo()?, kcp_git::DEFAULT_STATUS_BRANCH)?;
-        let published = crate::publish::read_branch(&branch)?;
-        let source = published.record.fleet.source;
-        let same = source.branch == follower.source().branch() && !source.commit.is_empty();
-        Ok(same.then_some(source.commit))
+    /// The commit that was in force when the record was last published, for a source that does not remember it: where
+    /// that record is, the fleet document at the head of the branch says.
+    async fn recorded_commit(
+        &self,
+        follower: &Follower,
+        transport: &dyn Transport,
+    ) -> Result<Option<String>, RunError> {
+        let source = follower.source();
+        if source.accepted().is_some() {
+            return Ok(None);
+        }
+        let target = follower.peek().await.unwrap_or_default();
+        let branch = kcp_git::StatusBranch::new(source.repo()?, &target.branch)?;
+        if source.is_mirrored() && target.mode != kcp_api::RecordMode::Disabled {
+            // A mirror that was made anew has only the branch that is followed.
+            branch.pull(transport, source.url(), FETCH, false).await.map_err(PublishError::from)?;
+        }
+        let recorded = crate::publish::read_branch(&branch)?.record.fleet.source;
+        let same = recorded.branch == source.branch() && !recorded.commit.is_empty();
+        Ok(same.then_some(recorded.commit))
     }
 }
 
@@ -313,6 +354,7 @@ struct Running {
     publisher: Option<Publisher>,
     connector: Arc<Connector>,
     halt: HaltFile,
+    acts: ActFile,
     clock: Arc<dyn Clock>,
     report: SharedReport,
     local: Option<PathBuf>,
@@ -322,20 +364,38 @@ struct Running {
 
 impl Running {
     /// The loop. With a limit it ends when everything is settled.
-    async fn work(self, shutdown: impl Future<Output = ()>, limit: Option<Duration>) -> (Engine, bool) {
-        let Self { mut engine, follower, publisher, connector, halt, clock, report, local, fleet, _lock } =
-            self;
+    async fn work(
+        self,
+        shutdown: impl Future<Output = ()>,
+        limit: Option<Duration>,
+    ) -> Result<(Engine, bool), PublishError> {
+        let Self {
+            mut engine,
+            follower,
+            publisher,
+            connector,
+            halt,
+            acts,
+            clock,
+            report,
+            local,
+            fleet,
+            _lock,
+        } = self;
         let (events, mut queue) = mpsc::channel::<Event>(QUEUE);
         let (records, published) = watch::channel(None::<Record>);
-        let publishing = publisher.map(|publisher| tokio::spawn(publisher.run(published)));
+        let mut publishing = publisher.map(|publisher| tokio::spawn(publisher.run(published)));
+        let mut rival = None;
         let once = limit.is_some();
         let following = (!once).then(|| tokio::spawn(follow(follower, local, &engine, events.clone())));
         let (seen, mut sights) = mpsc::channel(QUEUE);
-        let mut workers = Workers { handles: BTreeMap::new(), connector, fleet, seen, clock: clock.clone() };
+        let mut workers =
+            Workers { handles: BTreeMap::new(), started: 0, connector, fleet, seen, clock: clock.clone() };
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let deadline =
-            tokio::time::Instant::now() + limit.unwrap_or(Duration::from_secs(u64::from(u32::MAX)));
+        // No run is that long, and a longer one is no point in time.
+        let limit = limit.unwrap_or(LONGEST).min(LONGEST);
+        let deadline = tokio::time::Instant::now() + limit;
         let mut shutdown = std::pin::pin!(shutdown);
         let settled = loop {
             let now = clock.now();
@@ -343,6 +403,11 @@ impl Running {
             for effect in engine.step(now) {
                 match effect {
                     Effect::Publish(record) => drop(records.send(Some(*record))),
+                    Effect::Remember(done) => {
+                        if let Err(error) = acts.write(&done) {
+                            tracing::error!(%error, "what counts against the budgets could not be kept on this machine");
+                        }
+                    }
                     effect => workers.carry_out(effect),
                 }
             }
@@ -355,12 +420,27 @@ impl Running {
                 biased;
                 () = &mut shutdown => break false,
                 () = tokio::time::sleep_until(deadline) => break false,
+                // It ends before the loop only if somebody else writes for this fleet.
+                ended = ended(&mut publishing) => {
+                    publishing = None;
+                    match ended {
+                        Ok(Err(error)) => {
+                            rival = Some(error);
+                            break false;
+                        }
+                        Ok(Ok(())) => {}
+                        Err(error) => tracing::error!(%error, "the status is published no more"),
+                    }
+                }
                 Some(event) = queue.recv() => handle(&mut engine, event, clock.now()),
-                Some((cluster, observation)) = sights.recv() => {
-                    handle(&mut engine, Event::of(cluster, observation), clock.now());
+                Some(sight) = sights.recv() => {
+                    let mut next = Some(sight);
                     // What has come meanwhile belongs to the same step.
-                    while let Ok((cluster, observation)) = sights.try_recv() {
-                        handle(&mut engine, Event::of(cluster, observation), clock.now());
+                    while let Some(sight) = next {
+                        if workers.has(&sight) {
+                            handle(&mut engine, Event::of(sight.cluster, sight.observation), clock.now());
+                        }
+                        next = sights.try_recv().ok();
                     }
                 }
                 _ = tick.tick() => {}
@@ -372,14 +452,29 @@ impl Running {
         let ending = async {
             workers.shutdown().await;
             drop(records);
-            if let Some(publishing) = publishing {
-                let _ = publishing.await;
+            match publishing {
+                Some(publishing) => publishing.await.unwrap_or(Ok(())),
+                None => Ok(()),
             }
         };
-        if tokio::time::timeout(GRACE, ending).await.is_err() {
-            tracing::warn!("the end took too long; what was under way is taken up at the next start");
+        match tokio::time::timeout(GRACE, ending).await {
+            Ok(Err(error)) => rival = Some(error),
+            Ok(Ok(())) => {}
+            Err(_) => {
+                tracing::warn!("the end took too long; what was under way is taken up at the next start");
+            }
         }
-        (engine, settled)
+        rival.map_or(Ok((engine, settled)), Err)
+    }
+}
+
+/// The end of the publisher; without one, never.
+async fn ended(
+    publishing: &mut Option<JoinHandle<Result<(), PublishError>>>,
+) -> Result<Result<(), PublishError>, JoinError> {
+    match publishing {
+        Some(publishing) => publishing.await,
+        None => std::future::pending().await,
     }
 }
 
@@ -424,12 +519,23 @@ fn follow(
     }
 }
 
+/// What one worker saw.
+struct Sight {
+    cluster: String,
+    /// Which worker: an earlier one of the same name may have worked with another cluster.
+    worker: u64,
+    observation: Observation,
+}
+
 struct Workers {
-    handles: BTreeMap<String, WorkerHandle>,
+    /// By cluster, each with its number.
+    handles: BTreeMap<String, (u64, WorkerHandle)>,
+    /// How many were started.
+    started: u64,
     connector: Arc<Connector>,
     fleet: String,
     /// What the workers see.
-    seen: mpsc::Sender<(String, Observation)>,
+    seen: mpsc::Sender<Sight>,
     clock: Arc<dyn Clock>,
 }
 
@@ -438,44 +544,61 @@ impl Workers {
         match effect {
             Effect::Connect(target) => {
                 let clock = self.clock.clone();
+                self.started += 1;
+                let (events, sights) = mpsc::channel(WAITING);
+                tokio::spawn(forward(self.started, sights, self.seen.clone()));
                 let handle = Worker::spawn(WorkerOptions {
                     name: target.cluster.clone(),
                     connector: self.connector.clone(),
                     context: target.context,
                     fleet_id: self.fleet.clone(),
                     expected_uid: target.expected_uid,
-                    events: self.seen.clone(),
+                    events,
                     clock: Arc::new(move || clock.now()),
                     timing: Timing::default(),
                     // Spreads the waiting times of workers; any number that differs will do.
                     seed: u64::from(std::process::id()) ^ self.handles.len() as u64,
                 });
-                self.handles.insert(target.cluster, handle);
+                self.handles.insert(target.cluster, (self.started, handle));
             }
             Effect::Disconnect { cluster } => {
-                if let Some(handle) = self.handles.remove(&cluster) {
+                if let Some((_, handle)) = self.handles.remove(&cluster) {
                     tokio::spawn(handle.shutdown());
                 }
             }
             Effect::Execute { cluster, plan, seen } => {
-                if let Some(handle) = self.handles.get(&cluster) {
+                if let Some((_, handle)) = self.handles.get(&cluster) {
                     handle.plan(ClusterPlan::clone(&plan), seen);
                 }
             }
-            Effect::Publish(_) => {}
+            Effect::Publish(_) | Effect::Remember(_) => {}
         }
+    }
+
+    /// Whether what was seen is of the worker that is there now.
+    fn has(&self, sight: &Sight) -> bool {
+        self.handles.get(&sight.cluster).is_some_and(|(number, _)| *number == sight.worker)
     }
 
     fn requests(&self) -> BTreeMap<String, u64> {
         self.handles
             .iter()
-            .map(|(name, handle)| {
+            .map(|(name, (_, handle))| {
                 (name.clone(), handle.metrics().all().into_iter().map(|(_, _, count)| count).sum())
             })
             .collect()
     }
 
     async fn shutdown(self) {
-        futures::future::join_all(self.handles.into_values().map(WorkerHandle::shutdown)).await;
+        futures::future::join_all(self.handles.into_values().map(|(_, handle)| handle.shutdown())).await;
+    }
+}
+
+/// Passes on what one worker sees, with its number.
+async fn forward(worker: u64, mut from: mpsc::Receiver<(String, Observation)>, to: mpsc::Sender<Sight>) {
+    while let Some((cluster, observation)) = from.recv().await {
+        if to.send(Sight { cluster, worker, observation }).await.is_err() {
+            return;
+        }
     }
 }

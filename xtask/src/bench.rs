@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// Objects of the memory benchmark, at its end
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     objects: u32,
+    /// Take the release programs as they are, instead of building them first
+    #[arg(long)]
+    no_build: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -42,7 +45,9 @@ enum Which {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    build()?;
+    if !args.no_build {
+        build()?;
+    }
     let runtime = tokio::runtime::Runtime::new()?;
     let wants = |which| args.which.is_none_or(|only| only == which);
     if wants(Which::FanOut) {

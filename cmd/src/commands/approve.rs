@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Context;
 use crate::documents;
 use crate::edit::{Edit, EditArgs, apply};
-use crate::error::{CommandError, Outcome};
+use crate::error::{CommandError, Exit, Outcome};
 use crate::recorded::Recorded;
 use crate::when;
 
@@ -19,11 +19,15 @@ const MIN_DIGITS: usize = 4;
 /// Let through what is held: exactly its actions, once, for 24 hours
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  kubectl kcp approve 3f9a1c20b7de --reason 'the old shop is gone for good'"
+    after_help = "Example:\n  kubectl kcp approve 3f9a1c20b7de --reason 'the old shop is gone for good'\n  kubectl kcp approve --list"
 )]
 pub(crate) struct ApproveArgs {
     /// Id of what is held, as `plan` and `status` show it; its first digits will do
-    id: String,
+    #[arg(required_unless_present = "list")]
+    id: Option<String>,
+    /// Only list what waits
+    #[arg(long, conflicts_with = "id")]
+    list: bool,
     /// Why it is all right
     #[arg(long)]
     reason: Option<String>,
@@ -36,8 +40,10 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Outcome {
     let fleet = context.fleet()?;
     let config = fleet.config()?;
     let spec = &config.fleet.value.spec;
-    let recorded = Recorded::read(&fleet.repo, &spec.status, &spec.id, None)?;
-    let hold = find(&recorded.record.fleet.holds, &args.id)?;
+    let recorded = Recorded::read(&fleet.repo, &spec.status, Some(&spec.id), None)?;
+    let holds = &recorded.record.fleet.holds;
+    let Some(id) = &args.id else { return Ok(list(context, holds)) };
+    let hold = find(holds, id)?;
     let mut actions = Vec::new();
     for held in &hold.actions {
         actions.push(action(held)?);
@@ -60,6 +66,14 @@ pub(crate) async fn run(context: &Context, args: ApproveArgs) -> Outcome {
         next: vec!["the reconciler does it once it has this commit; see: kubectl kcp status".into()],
     };
     apply(context, &fleet, &args.edit, edit).await
+}
+
+/// What waits for a person, a line each; the answer to "does anything wait?" is the exit code of `status`.
+fn list(context: &Context, holds: &[Hold]) -> Exit {
+    for hold in holds.iter().filter(|hold| !hold.id.is_empty()) {
+        context.ui.line(format!("{}  {}: {}", hold.id, hold.subject, hold.message));
+    }
+    Exit::Yes
 }
 
 /// The hold of this id, or of the only one that begins so.

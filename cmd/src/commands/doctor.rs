@@ -213,7 +213,7 @@ fn documents(fleet: &FleetRepo) -> (Vec<Check>, Option<Config>) {
 
 fn record(fleet: &FleetRepo, config: &Config) -> Check {
     let spec = &config.fleet.value.spec;
-    match Recorded::read(&fleet.repo, &spec.status, &spec.id, None) {
+    match Recorded::read(&fleet.repo, &spec.status, Some(&spec.id), None) {
         Err(error) => {
             let repair =
                 format!("git branch -D {}; the reconciler rebuilds it from the clusters", spec.status.branch);

@@ -162,7 +162,7 @@ fn for_cluster(
             .hint(format!("no clusterSelector of {}/workspace.yaml fits its labels", workspace.dir))
     })?;
     let spec = &config.fleet.value.spec;
-    let recorded = Recorded::read(&fleet.repo, &spec.status, &spec.id, None)?;
+    let recorded = Recorded::read(&fleet.repo, &spec.status, Some(&spec.id), None)?;
     let api = recorded.record.clusters.get(cluster).map(|it| &it.view.api);
     let known_scopes = |kind: &kcp_core::object::GroupKind| {
         let seen = api.and_then(|api| api.kind(kind)).map(|facts| facts.namespaced);

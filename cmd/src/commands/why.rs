@@ -90,7 +90,7 @@ fn in_force(fleet: &FleetRepo) -> Result<Option<String>, CommandError> {
     // A repo whose files are in error now can still be asked about what is in force.
     let Ok(config) = fleet.config() else { return Ok(None) };
     let spec = &config.fleet.value.spec;
-    let recorded = Recorded::read(&fleet.repo, &spec.status, &spec.id, None)?;
+    let recorded = Recorded::read(&fleet.repo, &spec.status, Some(&spec.id), None)?;
     let commit = recorded.record.fleet.source.commit;
     Ok(Some(commit).filter(|it| !it.is_empty() && fleet.repo.resolve(it).is_ok()))
 }

@@ -145,7 +145,7 @@ pub enum Contact {
 }
 
 /// What was last seen on one cluster.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterView {
     /// Whether it can be worked with.
@@ -231,7 +231,7 @@ pub struct KindFacts {
 }
 
 /// One workspace on one cluster: the ApplySet parent and its members.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObservedSet {
     /// The parent object.
@@ -264,7 +264,7 @@ pub struct ParentFacts {
 }
 
 /// One member of a set as it was last seen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObservedObject {
     /// UID: the precondition of a delete.
@@ -351,10 +351,23 @@ pub struct Failure {
     pub message: String,
     /// Since when.
     pub since: UnixSeconds,
-    /// Not tried again before this time.
+    /// Not tried again before this time. Changes with each attempt, so it is not part of the record.
+    #[serde(skip)]
     pub retry_at: UnixSeconds,
-    /// How often it was tried.
+    /// How often it was tried; not part of the record either.
+    #[serde(skip)]
     pub attempts: u32,
+}
+
+impl Failure {
+    /// Nothing waits longer than this before it is tried again, in seconds.
+    pub const LONGEST_WAIT: UnixSeconds = 600;
+
+    /// Whether it is not to be tried again yet. A time further ahead than any wait is from a clock that was wrong.
+    #[must_use]
+    pub fn waits(&self, now: UnixSeconds) -> bool {
+        now < self.retry_at && self.retry_at.saturating_sub(now) <= Self::LONGEST_WAIT
+    }
 }
 
 /// Where one unit shall be.

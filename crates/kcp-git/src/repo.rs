@@ -11,6 +11,9 @@ use crate::{CommitId, GitError, Snapshot};
 /// The shortest abbreviated commit id that is looked up.
 const MIN_ABBREVIATION: usize = 4;
 
+/// The longest name of a commit that is looked at: each `^` is one step deeper.
+const MAX_REVISION: usize = 1024;
+
 /// A git repo, bare or not. Cloning shares the handle.
 #[derive(Clone)]
 pub struct Repo {
@@ -138,14 +141,26 @@ impl Repo {
     }
 
     /// Finds a commit by `HEAD`, a full ref, a branch, a tag, a branch last seen on a remote (`main` or
-    /// `origin/main`), a commit id, or the first four or more digits of one. Nothing else is understood: no `~`, `^`,
-    /// `@{}` or `:`.
+    /// `origin/main`), a commit id, or the first four or more digits of one; each may be followed by `^` or `~N` for
+    /// its first parents. Nothing else is understood: no `^2`, `@{}` or `:`.
     ///
     /// # Errors
     /// [`GitError::UnknownRevision`], [`GitError::AmbiguousRevision`] where a branch and a tag differ or the digits
     /// fit more than one object.
     pub fn resolve(&self, rev: &str) -> Result<CommitId, GitError> {
         let unknown = || GitError::UnknownRevision { rev: rev.into(), repo: self.git_dir.clone() };
+        if rev.len() > MAX_REVISION {
+            return Err(unknown());
+        }
+        if let Some((name, back)) = generations(rev) {
+            let mut commit = self.resolve(name)?;
+            let repo = self.lock();
+            for _ in 0..back {
+                let found = repo.find_commit(commit.0).and_then(|found| found.parent_id(0));
+                commit = CommitId(found.map_err(|_| unknown())?);
+            }
+            return Ok(commit);
+        }
         if rev == "HEAD" || rev.starts_with("refs/") {
             if !git2::Reference::is_valid_name(rev) {
                 return Err(unknown());
@@ -261,6 +276,19 @@ pub(crate) fn branch_ref(branch: &str) -> Result<String, GitError> {
         return Err(GitError::InvalidName { name: branch.into(), what: "branch" });
     }
     Ok(name)
+}
+
+/// The name before `^`, `^^`, `~`, `~N`, and how many generations back that is; `None` without one of them.
+fn generations(rev: &str) -> Option<(&str, u32)> {
+    if let Some(name) = rev.strip_suffix('^') {
+        return Some((name, 1));
+    }
+    let (name, number) = rev.rsplit_once('~')?;
+    match number {
+        "" => Some((name, 1)),
+        digits if digits.bytes().all(|b| b.is_ascii_digit()) => Some((name, digits.parse().ok()?)),
+        _ => None,
+    }
 }
 
 fn not_a_repository(path: &Path, error: &git2::Error) -> GitError {

@@ -16,6 +16,9 @@ use crate::{Author, CommitId, Edits, ExpectedTip, GitError, RemoteUrl, Repo, Sna
 pub const DEFAULT_STATUS_BRANCH: &str = "kcp/status";
 /// History starts again after this many commits, unless told otherwise.
 pub const DEFAULT_MAX_COMMITS: u32 = 5000;
+/// A file of the branch may have this many bytes: one file tells all objects of a cluster, about 600 bytes each, and what
+/// we wrote ourselves we must be able to read.
+const MAX_FILE: u64 = 256 * 1024 * 1024;
 /// The trailer that counts commits since history last started, so that nobody has to walk it.
 const COUNT: &str = "Kcp-Commit-Number: ";
 /// The trailer of a first commit that names what it replaced.
@@ -90,7 +93,8 @@ impl StatusBranch {
     /// # Errors
     /// The branch cannot be read.
     pub fn snapshot(&self) -> Result<Option<Snapshot>, GitError> {
-        self.tip()?.map(|tip| self.repo.snapshot_at(tip)).transpose()
+        let snapshot = self.tip()?.map(|tip| self.repo.snapshot_at(tip)).transpose()?;
+        Ok(snapshot.map(|snapshot| snapshot.with_max_file(MAX_FILE)))
     }
 
     /// One file, and nothing where it or the branch is not there.

@@ -174,6 +174,10 @@ fn a_delete_that_is_no_longer_wanted_is_called_back() {
     let effects = engine.step(102);
     assert_eq!(names(ordered(&effects).unwrap()), (vec![], vec!["two"]));
     assert_eq!(engine.world().recent.len(), 1, "it counts against the budget from when it was ordered");
+    let is_kept = |effect: &Effect| matches!(effect, Effect::Remember(acts) if acts.len() == 1);
+    let is_order = |effect: &Effect| matches!(effect, Effect::Execute { .. });
+    assert!(effects.iter().position(is_kept) < effects.iter().position(is_order), "kept before it is done");
+    assert!(effects.iter().any(is_kept));
 
     engine.desire(desired("c3", &[("one", "1"), ("two", "2")]), SourceState::default());
     let effects = engine.step(103);
@@ -232,4 +236,69 @@ fn what_was_recorded_is_not_taken_for_what_is_there() {
     restarted.step(200);
     assert!(restarted.plan().is_quiet(), "{:?}", restarted.plan());
     assert_eq!(restarted.world().memory.len(), 1, "decisions are remembered");
+}
+
+#[test]
+fn a_plan_that_only_calls_back_keeps_nobody_waiting() {
+    let mut engine = engine(&[("one", "1")]);
+    engine.step(100);
+    answers(&mut engine, 100);
+    assert!(ordered(&engine.step(100)).is_some());
+    engine.halt(Some(Halt { until: 1_000, reason: "storm".into() }));
+    let effects = engine.step(101);
+    assert!(ordered(&effects).unwrap().stopped.is_some());
+    assert!(engine.is_settled(), "a worker that had not begun says nothing");
+}
+
+#[test]
+fn a_parent_that_cannot_be_written_is_told_and_tried_again_with_pauses() {
+    let mut engine = engine(&[("one", "1")]);
+    engine.step(100);
+    answers(&mut engine, 100);
+    let mut orders = 0;
+    for now in 100..160 {
+        if ordered(&engine.step(now)).is_some() {
+            orders += 1;
+            let error = Some((Reason::Forbidden, "may not write Secrets".to_owned()));
+            let done = Observation::SetDone { workspace: "web".into(), whole: false, error };
+            engine.observe("eu-1", done, now);
+        }
+    }
+    assert!((3..10).contains(&orders), "{orders} in a minute");
+    let told = &engine.plan().problems;
+    assert!(
+        told.iter().any(|it| it.reason == Reason::Forbidden && it.message.contains("may not write")),
+        "{told:?}"
+    );
+    // A cluster that is seen anew is tried at once.
+    answers(&mut engine, 160);
+    assert!(ordered(&engine.step(160)).is_some());
+}
+
+#[test]
+fn a_decision_on_the_branch_alone_counts_only_until_its_clusters_were_read() {
+    let decision = kcp_core::world::Decision {
+        epoch: 99,
+        targets: BTreeSet::new(),
+        leaving: [ClusterUid("u-1".into())].into(),
+        since: 1,
+    };
+    let workspace = crate::record::WorkspaceRecord {
+        status: kcp_api::WorkspaceStatus::default(),
+        decision: Some(decision),
+        verdicts: BTreeMap::new(),
+        movement: None,
+        problems: Vec::new(),
+    };
+    let record = Record { workspaces: [("web".to_owned(), workspace)].into(), ..Record::default() };
+    let desired = desired("c1", &[("one", "1")]);
+    let mut engine = Engine::new(desired, SourceState::default(), record, Scope::Daemon, 100);
+    let epoch = |engine: &Engine| {
+        engine.plan().units[&UnitId::workspace("web")].decision.as_ref().map(|decision| decision.epoch)
+    };
+    engine.step(100);
+    assert!(epoch(&engine) >= Some(99));
+    answers(&mut engine, 101);
+    engine.step(101);
+    assert_eq!(epoch(&engine), Some(1));
 }

@@ -43,9 +43,21 @@ fn status_shows_trouble_and_holds_first_and_says_no() {
 }
 
 #[test]
+fn status_needs_no_valid_documents_and_says_that_they_are_broken() {
+    let world = World::with_fleet();
+    record(&world);
+    world.write("placements/broken.yaml", "kind: [\n");
+    let status = world.run("status").code(1);
+    assert!(status.out.contains("FetchFailed for "), "{}", status.out);
+    assert!(status.err.contains("this is what was recorded"), "{}", status.err);
+}
+
+#[test]
 fn approve_writes_exactly_what_is_held() {
     let world = World::with_fleet();
     record(&world);
+    assert!(world.run("approve --list").code(0).out.starts_with("3f9a1c20b7de  workspace web: 7 deletes"));
+    world.run("approve").code(2);
     let unknown = world.run("approve aaaa").code(3);
     assert!(unknown.err.contains("3f9a1c20b7de  workspace web: 7 deletes"), "{}", unknown.err);
     world.words(&["approve", "3f9a", "--reason", "it is gone for good"]).code(0);

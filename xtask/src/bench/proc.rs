@@ -45,7 +45,9 @@ pub(super) struct Memory {
 pub(super) fn memory(pid: u32) -> anyhow::Result<Memory> {
     let path = format!("/proc/{pid}/status");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}: did it end?"))?;
-    parse_memory(&text).with_context(|| format!("{path} does not tell the memory"))
+    parse_memory(&text).with_context(|| {
+        format!("{path} tells no memory: the process has ended, see daemon.log beside the raw numbers")
+    })
 }
 
 fn parse_memory(text: &str) -> Option<Memory> {

@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, args: &ListArgs) -> Outcome {
     let config = fleet.config()?;
     let chosen = args.members.choose(&config.clusters)?;
     let spec = &config.fleet.value.spec;
-    let recorded = Recorded::read(&fleet.repo, &spec.status, &spec.id, None)?;
+    let recorded = Recorded::read(&fleet.repo, &spec.status, Some(&spec.id), None)?;
     let clusters: Vec<(&str, &Cluster, Option<&ClusterStatus>)> = config
         .clusters
         .iter()

@@ -31,22 +31,39 @@ pub(crate) struct StatusArgs {
 
 pub(crate) fn run(context: &Context, args: &StatusArgs) -> Outcome {
     let fleet = context.fleet()?;
-    let config = fleet.config()?;
-    let spec = &config.fleet.value.spec;
-    let recorded = Recorded::read(&fleet.repo, &spec.status, &spec.id, None)?;
+    // Broken documents are when status is needed most: the record does not depend on them.
+    let config = fleet.config();
+    let spec = config.as_ref().ok().map(|config| &config.fleet.value.spec);
+    let target = spec.map(|spec| spec.status.clone()).unwrap_or_default();
+    let recorded = Recorded::read(&fleet.repo, &target, spec.map(|spec| spec.id.as_str()), None)?;
+    let config = match config {
+        Ok(config) => Some(config),
+        Err(error) if !recorded.exists() => return Err(error),
+        Err(error) => {
+            context.ui.note(format!("note: {}; this is what was recorded", error.message));
+            None
+        }
+    };
     for file in &recorded.damaged {
         context.ui.note(format!("note: the record has a file that cannot be read: {file}"));
     }
     if !recorded.exists() {
-        context.ui.note(format!("nothing was recorded yet on branch {}", spec.status.branch));
+        context.ui.note(format!("nothing was recorded yet on branch {}", target.branch));
         context.ui.hint("start a reconciler: kubectl kcp run; or do one pass: kubectl kcp run --once");
         return Ok(Exit::No);
+    }
+    let source = &recorded.record.fleet.source;
+    let tip = fleet.repo.branch_tip(&source.branch).ok().flatten().map(|tip| tip.to_string());
+    if source.trouble.is_none() && tip.as_ref().is_some_and(|tip| *tip != source.commit) {
+        let tip = ahead::brief(tip.as_deref().unwrap_or_default()).to_owned();
+        let message = format!("note: {} is at {tip}, of which nothing was recorded yet", source.branch);
+        context.ui.note(format!("{message}; records are written at most every ten seconds"));
     }
     let workspaces = &recorded.record.workspaces;
     if let Some(name) = &args.workspace
         && !workspaces.contains_key(name)
     {
-        if config.workspaces.contains_key(name) {
+        if config.is_some_and(|config| config.workspaces.contains_key(name)) {
             context
                 .ui
                 .note(format!("the workspace {name} is in the files, and nothing was recorded of it yet"));

@@ -20,7 +20,8 @@ const PLAIN: [&str; 4] = ["apiVersion", "kind", "immutable", "type"];
 /// How an object differs from what the earlier bundle had; empty if it had none.
 pub(crate) fn of(before: &Bundle, object: &Object) -> Vec<FieldChange> {
     let Some(earlier) = before.objects.iter().find(|it| it.key == object.key) else { return Vec::new() };
-    let (from, to) = (without_annotations(&earlier.body, &OUTSIDE), without_annotations(&object.body, &OUTSIDE));
+    let (from, to) =
+        (without_annotations(&earlier.body, &OUTSIDE), without_annotations(&object.body, &OUTSIDE));
     let is_secret = object.key.group.is_empty() && object.key.kind == "Secret";
     let found = differences(&from, &to).into_iter();
     found

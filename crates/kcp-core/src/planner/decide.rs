@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kcp_api::Reason;
+use kcp_api::{Reason, Wanted};
 
-use super::fleet::{Access, Fleet};
+use super::fleet::{Access, Fleet, Member};
 use super::unit::{Desire, Placed, Unit};
 use crate::plan::{HeldAction, Plan, Problem, Role, Verdict};
 use crate::safety::approval::Approvals;
@@ -146,10 +146,11 @@ fn standstill(
         return Some((reason, "stands still while work is stopped on purpose"));
     }
     // A cluster whose UID is neither recorded nor seen may be one that the unit is on.
-    let unknown = fleet.members.values().any(|member| member.uid.is_none());
-    let targets = unit.previous.as_ref().map(|previous| &previous.targets);
-    let astray = targets.is_some_and(|targets| targets.iter().any(|uid| fleet.by_uid(uid).is_none()));
-    (unknown && astray).then_some((
+    let astray = || {
+        let targets = unit.previous.as_ref().map(|previous| &previous.targets);
+        targets.is_some_and(|targets| targets.iter().any(|uid| fleet.by_uid(uid).is_none()))
+    };
+    (fleet.members.values().any(|member| member.uid.is_none()) && astray()).then_some((
         Reason::ClusterIdentityUnknown,
         "stands still: a cluster whose UID is not known may be one that it is on",
     ))
@@ -221,9 +222,22 @@ fn wait(
             format!("waits until {} was seen: a copy may be there already", choice.unseen.join(", "));
         plan.problems.push(problem(Reason::Pending, unit, message.clone()));
         message
-    } else if !world.memory_known && unit.copies.is_empty() {
-        let unknown =
-            fleet.members.values().filter(|it| matches!(it.access, Access::Lost(_)) && !it.view.complete);
+    } else if let Some(cluster) = unreadable(world, fleet, unit) {
+        let message =
+            format!("waits until its inventory on {cluster} can be read: a copy may be there already");
+        plan.problems.push(problem(Reason::InventoryIncomplete, unit, message.clone()));
+        message
+    } else if !world.memory_known && unit.copies.is_empty() && !goes_everywhere(unit) {
+        let is_unknown = |it: &&Member<'_>| {
+            // A cluster of mode None is nobody's to look at.
+            let out_of_sight = match &it.access {
+                Access::Lost(_) => true,
+                Access::Closed(reason, _) => *reason != Reason::ManualCluster,
+                Access::Open | Access::Partial | Access::Unseen => false,
+            };
+            out_of_sight && !it.view.complete
+        };
+        let unknown = fleet.members.values().filter(is_unknown);
         let actions = unknown.map(|member| held(fleet, "create", unit.name, member.uid.clone(), member.name));
         let actions: Vec<HeldAction> = actions.collect();
         if actions.iter().all(|action| approvals.cover(action)) {
@@ -249,6 +263,21 @@ fn wait(
     Some(Decided { verdicts, unplaced: choice.unplaced.clone(), ..Decided::default() })
 }
 
+/// Whether it is wanted on every cluster that fits: another copy is never one too many.
+fn goes_everywhere(unit: &Unit<'_>) -> bool {
+    unit.placed().is_some_and(|placed| placed.placement.spec.clusters.wanted() == Some(Wanted::All))
+}
+
+/// A cluster with an inventory that cannot be read and may be of this unit: it bears its name, or tells no name.
+fn unreadable<'w>(world: &World, fleet: &Fleet<'w>, unit: &Unit<'_>) -> Option<&'w str> {
+    let mut members = fleet.members.values().filter(|member| member.has_own_view());
+    let found = members.find(|member| {
+        let mut parents = member.view.parent_errors.keys();
+        parents.any(|parent| parent == unit.name || !world.desired.config.workspaces.contains_key(parent))
+    });
+    found.map(|member| member.name)
+}
+
 /// The voluntary move that would begin with a choice, if there is one.
 fn mover(fleet: &Fleet<'_>, unit: &Unit<'_>, choice: &Choice) -> Option<Mover> {
     // Wanted nowhere is not a move: its deletes are always held.
@@ -257,8 +286,13 @@ fn mover(fleet: &Fleet<'_>, unit: &Unit<'_>, choice: &Choice) -> Option<Mover> {
     }
     let was = unit.previous.as_ref().map_or(&unit.copies, |previous| &previous.targets);
     let left = choice.leaving.iter().filter(|(uid, leave)| leave.voluntary && was.contains(uid));
-    let actions: Vec<HeldAction> =
-        left.map(|(uid, _)| held(fleet, "move", unit.name, Some(uid.clone()), &fleet.name_of(uid))).collect();
+    // The epoch that is left takes the place of a UID: an approval is good for one move, not for the way back.
+    let left_epoch = unit.previous.as_ref().map(|previous| format!("epoch {}", previous.epoch));
+    let actions = left.map(|(uid, _)| HeldAction {
+        uid: left_epoch.clone(),
+        ..held(fleet, "move", unit.name, Some(uid.clone()), &fleet.name_of(uid))
+    });
+    let actions: Vec<HeldAction> = actions.collect();
     if actions.is_empty() {
         return None;
     }

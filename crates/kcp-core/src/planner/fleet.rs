@@ -41,6 +41,8 @@ pub(crate) struct Member<'w> {
     pub(crate) uid: Option<ClusterUid>,
     /// How far it is known.
     pub(crate) access: Access,
+    /// Its view is of this run, not of what another one recorded.
+    pub(crate) fresh: bool,
     /// Writes are stopped on purpose: halt, or suspended by the fleet's or its own document.
     pub(crate) suspended: Option<(Reason, String)>,
 }
@@ -77,6 +79,8 @@ impl Member<'_> {
 pub(crate) struct Fleet<'w> {
     /// The clusters.
     pub(crate) members: BTreeMap<&'w str, Member<'w>>,
+    /// Names of the documents by UID, the first of each.
+    names: BTreeMap<ClusterUid, &'w str>,
 }
 
 impl<'w> Fleet<'w> {
@@ -89,10 +93,17 @@ impl<'w> Fleet<'w> {
             let uid = document.spec.uid.clone().map(ClusterUid).or_else(|| view.uid.clone());
             let access = access(name, document, view, scope);
             let suspended = stops::on_cluster(world, name, document);
-            members.insert(name, Member { name, document, view, uid, access, suspended });
+            let fresh = *scope == Scope::Daemon || scope.names(name);
+            members.insert(name, Member { name, document, view, uid, access, fresh, suspended });
         }
         close_doubles(&mut members);
-        Self { members }
+        let mut names = BTreeMap::new();
+        for member in members.values() {
+            if let Some(uid) = &member.uid {
+                names.entry(uid.clone()).or_insert(member.name);
+            }
+        }
+        Self { members, names }
     }
 
     /// The name of the document of a cluster, for people; its UID if no document has it.
@@ -102,7 +113,7 @@ impl<'w> Fleet<'w> {
 
     /// The cluster with this UID.
     pub(crate) fn by_uid(&self, uid: &ClusterUid) -> Option<&Member<'w>> {
-        self.members.values().find(|member| member.uid.as_ref() == Some(uid))
+        self.members.get(self.names.get(uid)?)
     }
 }
 
@@ -130,9 +141,23 @@ fn access(name: &str, document: &Cluster, view: &ClusterView, scope: &Scope) -> 
         }
         Contact::Live { .. } if view.complete => Access::Open,
         // An incomplete view that says what it lacks was read; one that does not is still being read.
+        Contact::Live { .. } if !view.parent_errors.is_empty() => {
+            Access::Closed(Reason::InventoryIncomplete, unreadable(view))
+        }
         Contact::Live { .. } if view.sets.values().any(|set| !set.unlisted.is_empty()) => Access::Partial,
         Contact::Live { .. } => Access::Unseen,
     }
+}
+
+/// What to do about parents that cannot be read: they would never get readable by waiting.
+fn unreadable(view: &ClusterView) -> String {
+    let each: Vec<String> =
+        view.parent_errors.iter().map(|(parent, error)| format!("{parent}: {error}")).collect();
+    format!(
+        "what is there cannot be told, so nothing is written: these inventories (parent Secrets) cannot be read, repair or \
+         remove them: {}",
+        each.join("; ")
+    )
 }
 
 /// Two documents that lead to one cluster would own each other's objects: neither is worked with.

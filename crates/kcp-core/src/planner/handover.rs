@@ -8,7 +8,7 @@ use super::fleet::{Access, Fleet, Member};
 use super::objects::is_settled;
 use super::unit::Unit;
 use crate::plan::{Hold, Movement};
-use crate::world::{HealthStatus, World};
+use crate::world::{HealthStatus, ObservedObject, World};
 
 /// So many of what is waited for are named.
 const NAMED: usize = 5;
@@ -39,18 +39,49 @@ pub(crate) fn judge<'w>(
         return HandOver::Waiting(vec!["the workspace could not be rendered".to_owned()]);
     }
     let mut missing = Vec::new();
+    let mut unseen = Vec::new();
+    let mut seen = false;
     for uid in &decision.targets {
         match fleet.by_uid(uid) {
-            // Its document is gone: nothing there is looked at any more.
-            None => {}
-            Some(member) if member.access == Access::Open => match bundles.content(unit, member) {
-                Some(content) => unready(unit, member, &content, &mut missing),
-                None => missing.push(format!("no variant of it fits {}", member.name)),
-            },
+            // Its document is gone, or bears a name that is not known yet: nothing can be said of that copy.
+            None => unseen.push(format!("{uid} cannot be seen")),
+            Some(member) if member.access == Access::Open && member.fresh => {
+                match bundles.content(unit, member) {
+                    Some(content) => {
+                        seen = true;
+                        unready(unit, member, &content, &mut missing);
+                    }
+                    None => missing.push(format!("no variant of it fits {}", member.name)),
+                }
+            }
+            // One cluster that is lost keeps no copy on another from leaving, if its own was healthy.
+            Some(member) if was_healthy(unit, member, bundles.content(unit, member).as_ref()) => {
+                unseen.push(format!("{} cannot be seen", member.name));
+            }
             Some(member) => missing.push(format!("{} cannot be seen", member.name)),
         }
     }
+    // But the copies that nobody can see replace nothing.
+    if !seen {
+        missing.append(&mut unseen);
+    }
     if missing.is_empty() { HandOver::Ready } else { HandOver::Waiting(missing) }
+}
+
+/// Whether a cluster is lost and had every object of the unit, healthy, when it was seen last. What changed in git
+/// since does not count: it could not get there.
+fn was_healthy(unit: &Unit<'_>, member: &Member<'_>, content: Option<&Content<'_>>) -> bool {
+    let (Access::Lost(_), Some(content)) = (&member.access, content) else { return false };
+    let Some(set) = member.view.sets.get(unit.name) else { return false };
+    let mut objects =
+        content.bundle.objects.iter().filter(|it| !content.bundle.implied.contains(&it.key)).peekable();
+    objects.peek().is_some()
+        && objects.all(|object| set.objects.get(&object.key).is_some_and(|seen| is_healthy(unit, seen)))
+}
+
+fn is_healthy(unit: &Unit<'_>, seen: &ObservedObject) -> bool {
+    let current = seen.health.status == HealthStatus::Current && !seen.terminating;
+    current && seen.workspace.as_deref() == Some(unit.name)
 }
 
 fn unready(unit: &Unit<'_>, member: &Member<'_>, content: &Content<'_>, missing: &mut Vec<String>) {
@@ -64,12 +95,9 @@ fn unready(unit: &Unit<'_>, member: &Member<'_>, content: &Content<'_>, missing:
     let set = member.view.sets.get(unit.name);
     // A namespace that another workspace brings is there all the same.
     for object in bundle.objects.iter().filter(|object| !bundle.implied.contains(&object.key)) {
-        let ready = set.zip(set.and_then(|set| set.objects.get(&object.key))).is_some_and(|(set, seen)| {
-            let healthy = seen.health.status == HealthStatus::Current && !seen.terminating;
-            healthy
-                && seen.workspace.as_deref() == Some(unit.name)
-                && is_settled(unit.policy, set, object, seen)
-        });
+        let ready = set
+            .zip(set.and_then(|set| set.objects.get(&object.key)))
+            .is_some_and(|(set, seen)| is_healthy(unit, seen) && is_settled(unit.policy, set, object, seen));
         if !ready {
             missing.push(format!("{} on {name}", object.key));
         }

@@ -183,7 +183,8 @@ fn claims<'a>(
                 && !matches!(moves.get(name), Some(HandOver::Ready))
         });
         // What could not be rendered, and what must stay until its successors are healthy, is still wanted.
-        let unread = unit.placed().is_some_and(|placed| !placed.is_whole);
+        let untold = content.is_none() && decided.get(name).is_some_and(|it| it.targets(member.uid.as_ref()));
+        let unread = untold || unit.placed().is_some_and(|placed| !placed.is_whole);
         for (key, seen) in &set.objects {
             if is_ours(seen, name) {
                 claims.has(name, key);

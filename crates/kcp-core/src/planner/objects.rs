@@ -288,7 +288,7 @@ fn failure(site: &Site<'_>, object: &Object) -> (bool, Option<Problem>) {
         return (false, None);
     }
     let said = problem(site, object, failure.reason, failure.message.clone());
-    (site.now < failure.retry_at, Some(said))
+    (failure.waits(site.now), Some(said))
 }
 
 fn problem(site: &Site<'_>, object: &Object, reason: Reason, message: String) -> Problem {

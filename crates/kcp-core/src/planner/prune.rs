@@ -85,7 +85,7 @@ pub(crate) fn survey(
             && failure.hash.is_none()
         {
             survey.problems.push(problem(failure.reason, failure.message.clone()));
-            if now < failure.retry_at {
+            if failure.waits(now) {
                 continue;
             }
         }

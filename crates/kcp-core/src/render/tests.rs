@@ -40,7 +40,13 @@ fn bundled_with(spec: &str, files: &[(&str, &str)], policy: &SyncPolicySpec, com
     placed("everywhere", spec, files, policy, commit)
 }
 
-fn placed(placement: &str, spec: &str, files: &[(&str, &str)], policy: &SyncPolicySpec, commit: &str) -> Bundle {
+fn placed(
+    placement: &str,
+    spec: &str,
+    files: &[(&str, &str)],
+    policy: &SyncPolicySpec,
+    commit: &str,
+) -> Bundle {
     let (rendered, config) = rendered(spec, files);
     let variant = rendered.for_cluster(&BTreeMap::new()).expect("a variant");
     bundle(variant, &config.workspaces["shop"], placement, policy, &|_| None, "applyset-x-v1", commit)

@@ -2,7 +2,7 @@
 //!
 //! Rules for newcomers leave alone what is there; only a NoExecute taint and a change in git make a copy leave.
 
-use kcp_api::{Effect, LabelSelector, Reason, Taint, toleration_for};
+use kcp_api::{Effect, LabelSelector, Reason, Taint, Timestamp, toleration_for};
 
 use super::Question;
 use super::choose::Presence;
@@ -153,7 +153,9 @@ fn taints(question: &Question<'_>, member: &Member<'_>) -> Taints {
                     // Bringing there now what has to leave soon helps nobody.
                     let detail = format!("tolerated for {seconds} s only");
                     found.keeps_away.get_or_insert_with(|| untolerated(taint, Some(detail)));
-                    let said = format!("tolerates taint {} for {} s more", braced(taint), end - question.now);
+                    // No countdown: what is said must be the same until it happens.
+                    let until = Timestamp::from_epoch_seconds(end);
+                    let said = format!("tolerates taint {} until {}", braced(taint), until.as_str());
                     found.note.get_or_insert_with(|| Why::new(Reason::Evicting, said));
                 }
             }

@@ -142,6 +142,19 @@ fn status_history_starts_again() {
     assert_eq!(status.read("writer.json").unwrap(), None);
 }
 
+#[test]
+fn what_the_status_branch_holds_can_be_read_however_large() {
+    let f = Fixture::new();
+    let repo = Repo::init_bare_mirror(f.path("bare")).unwrap();
+    let status = StatusBranch::new(repo, "kcp/status").unwrap();
+    // A cluster of 10,000 objects, where a file of the fleet itself would be refused.
+    let large = "x".repeat(usize::try_from(crate::DEFAULT_MAX_FILE).unwrap() + 1);
+    let list = edits(&[("clusters/eu-1.json", Some(large.as_str()))]);
+    commit(status.write(&list, "large", &author(), ExpectedTip::Any).unwrap());
+    assert_eq!(status.read("clusters/eu-1.json").unwrap().map(|it| it.len()), Some(large.len()));
+    assert!(status.snapshot().unwrap().unwrap().read("clusters/eu-1.json").is_ok());
+}
+
 #[tokio::test]
 async fn status_goes_to_a_remote_and_two_writers_notice() {
     let f = Fixture::new();

@@ -216,6 +216,10 @@ fn names_of_commits_are_looked_up_and_never_parsed() {
         ("refs/tags/v1", first),
         ("far", first),
         ("origin/far", first),
+        ("HEAD~1", first),
+        ("main~", first),
+        ("main^", first),
+        ("main~0", second),
     ] {
         assert_eq!(repo.resolve(rev).unwrap(), commit, "{rev}");
     }
@@ -223,8 +227,11 @@ fn names_of_commits_are_looked_up_and_never_parsed() {
     assert_eq!(repo.resolve(&first.to_string()[..8]).unwrap(), first);
     for rev in [
         "",
-        "HEAD~1",
-        "main^",
+        "HEAD~2",
+        "main^^",
+        "main^2",
+        "~1",
+        "HEAD~99999999999",
         "main@{1}",
         ":/change",
         "HEAD:a",

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kcp_api::{Approval, ApprovalSpec, Effect, Reason, SyncPolicySpec, Timestamp, Verb};
+use kcp_api::{Approval, ApprovalSpec, Budget, Effect, Reason, SyncPolicySpec, Timestamp, Verb};
 
 use super::fixture::*;
-use crate::planner::plan;
+use crate::planner::{Scope, plan, plan_for};
 use crate::world::{Act, ActKind, UnitId};
 
 fn set(names: &[&str]) -> BTreeSet<String> {
@@ -212,6 +212,72 @@ fn a_new_copy_that_cannot_be_seen_is_not_healthy() {
 }
 
 #[test]
+fn a_lost_cluster_keeps_no_copy_elsewhere_from_leaving_if_its_own_was_healthy() {
+    for healthy in [true, false] {
+        let mut world = world(&["a", "b"], &[("shop", &["web"], 2)]);
+        settle(&mut world);
+        if !healthy {
+            seen(&mut world, "a", "shop", "web").health = sick();
+        }
+        lose(&mut world, "a");
+        add_cluster(&mut world, "c");
+        taint(&mut world, "b", Effect::NoExecute);
+        settle(&mut world);
+        let expected = if healthy { set(&["a", "c"]) } else { set(&["a", "b", "c"]) };
+        assert_eq!(homes(&world, "shop"), expected, "healthy: {healthy}");
+    }
+}
+
+#[test]
+fn no_copy_leaves_for_one_on_a_cluster_that_nobody_knows() {
+    let mut world = world(&["a", "b"], &[("shop", &["web"], 1)]);
+    select(&mut world, "shop", "a");
+    settle(&mut world);
+    select(&mut world, "shop", "b");
+    step_sick(&mut world);
+    heal(&mut world);
+    // The document of the new cluster is replaced by one that does not say which cluster it is.
+    config(&mut world).clusters.remove("b");
+    world.clusters.remove("b");
+    add_cluster(&mut world, "renamed");
+    cluster(&mut world, "renamed").spec.uid = None;
+    *view(&mut world, "renamed") = crate::world::ClusterView::default();
+    assert_eq!(deletes(&plan(&world)).len(), 0);
+}
+
+#[test]
+fn a_run_on_one_cluster_lets_no_copy_leave_for_what_another_run_saw() {
+    let mut world = world(&["a", "b"], &[("shop", &["web"], 1)]);
+    select(&mut world, "shop", "a");
+    settle(&mut world);
+    select(&mut world, "shop", "b");
+    step_sick(&mut world);
+    heal(&mut world);
+    assert_eq!(deletes(&plan(&world)), ["a web"]);
+    assert_eq!(deletes(&plan_for(&world, &Scope::Cluster("a".to_owned()))).len(), 0);
+}
+
+#[test]
+fn an_approval_is_good_for_one_move_and_not_for_the_next_of_the_same_kind() {
+    let mut world = world(&["a", "b"], &[("shop", &["web"], 1)]);
+    select(&mut world, "shop", "a");
+    settle(&mut world);
+    config(&mut world).fleet.value.spec.safety.max_move = Budget { percent: 0, floor: 0 };
+    select(&mut world, "shop", "b");
+    let held = hold(&plan(&world)).clone();
+    approve(&mut world, &held, 1);
+    settle(&mut world);
+    assert_eq!(homes(&world, "shop"), set(&["b"]));
+    config(&mut world).fleet.value.spec.safety.max_move = Budget { percent: 0, floor: 1 };
+    select(&mut world, "shop", "a");
+    settle(&mut world);
+    config(&mut world).fleet.value.spec.safety.max_move = Budget { percent: 0, floor: 0 };
+    world.recent.clear();
+    select(&mut world, "shop", "b");
+    assert_eq!((homes(&world, "shop"), hold(&plan(&world)).id.as_str()), (set(&["a"]), held.id.as_str()));
+}
+
+#[test]
 fn a_copy_that_waits_to_leave_gives_nothing_away() {
     let mut world = world(&["a", "b"], &[("blog", &["page"], 1), ("shop", &["web"], 1)]);
     select(&mut world, "shop", "a");
@@ -275,7 +341,7 @@ fn approve(world: &mut crate::world::World, held: &crate::plan::Hold, count: usi
         kind: it.object.kind.clone(),
         namespace: it.object.namespace.clone(),
         name: it.object.name.clone(),
-        uid: None,
+        uid: it.uid.clone(),
     });
     let at = Timestamp::from_epoch_seconds(world.now);
     let spec = ApprovalSpec { hold: held.id.clone(), actions: actions.collect(), reason: None, at, by: None };

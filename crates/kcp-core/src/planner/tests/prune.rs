@@ -45,6 +45,12 @@ fn a_failed_delete_waits_for_its_time() {
     assert_eq!((deletes(&it), problems(&it)), (vec![], vec!["Forbidden shop old".to_owned()]));
     world.now = NOW + 10;
     assert_eq!(deletes(&plan(&world)), ["a old"]);
+    world.now = NOW - 86_400;
+    assert_eq!(
+        deletes(&plan(&world)),
+        ["a old"],
+        "a clock that was a day ahead keeps nothing waiting for a day"
+    );
 }
 
 /// A change of the world that must keep the object.

@@ -144,6 +144,9 @@ fn what_was_not_seen_yet_is_waited_for_before_a_first_placement_only() {
     world.memory_known = false;
     let it = plan(&world);
     assert!(it.is_quiet() && hold(&it).message.contains("unknown"), "{:?}", it.holds);
+    place(&mut world, "shop", ClusterCount { all: Some(true), ..ClusterCount::default() });
+    assert_eq!(writes(&plan(&world)), ["a create web"], "everywhere is never one too many");
+    place(&mut world, "shop", exactly(1));
     world.memory_known = true;
     *view(&mut world, "b") = b;
     settle(&mut world);
@@ -248,4 +251,38 @@ fn names_of_documents_do_not_matter() {
     assert!(deletes(&it).is_empty() && it.acts.is_empty());
     settle(&mut world);
     assert_eq!(homes(&world, "shop"), before, "a renamed placement moves nothing");
+}
+
+#[test]
+fn a_parent_that_cannot_be_read_stops_its_cluster_and_its_workspace_and_says_so() {
+    let mut world = world(&["a", "b"], &[("blog", &["page"], 1), ("shop", &["web"], 1)]);
+    let broken = view(&mut world, "a");
+    broken.complete = false;
+    broken.parent_errors.insert("shop".to_owned(), "its lists are damaged".to_owned());
+    let it = plan(&world);
+    assert_eq!(writes(&it), ["b create page"], "it may be on a already, the other one is not");
+    let (reason, message) = it.clusters["a"].stopped.clone().expect("nothing is written there");
+    assert_eq!(reason, Reason::InventoryIncomplete);
+    assert!(message.contains("shop: its lists are damaged"), "{message}");
+    assert!(problems(&it).contains(&"InventoryIncomplete shop".to_owned()), "{:?}", problems(&it));
+}
+
+#[test]
+fn what_is_said_of_a_tolerated_taint_does_not_change_with_the_clock() {
+    let mut world = world(&["a"], &[("shop", &["web"], 1)]);
+    settle(&mut world);
+    taint(&mut world, "a", Effect::NoExecute);
+    cluster(&mut world, "a").spec.taints[0].time_added = Some(Timestamp::from_epoch_seconds(NOW));
+    placement(&mut world, "shop").tolerations = vec![Toleration {
+        key: "maintenance".to_owned(),
+        operator: TolerationOperator::Exists,
+        toleration_seconds: Some(300),
+        ..Toleration::default()
+    }];
+    let said = |world: &crate::world::World| {
+        plan(world).units[&UnitId::workspace("shop")].verdicts["a"].message.clone()
+    };
+    let before = said(&world);
+    world.now += 1;
+    assert_eq!(said(&world), before);
 }
