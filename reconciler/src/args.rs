@@ -32,21 +32,20 @@ pub struct RunArgs {
     /// Connect also to clusters whose kubeconfig says insecure-skip-tls-verify
     #[arg(long)]
     pub allow_insecure_clusters: bool,
+    /// Let the context name `in-cluster` mean the service account of the pod that this runs in
+    #[arg(long)]
+    pub in_cluster: bool,
 }
 
 impl RunArgs {
     /// The settings that these flags mean for the fleet in `repo`.
     #[must_use]
     pub fn builder(&self, repo: &str, kubeconfig: Option<PathBuf>) -> Builder {
-        // Fully taken apart, so that a new flag cannot be forgotten here.
-        let Self { branch, state_dir, id, listen, take_over, accept_history, allow_insecure_clusters } =
-            self.clone();
+        let Self { branch, state_dir, id, listen, take_over, accept_history, .. } = self.clone();
+        let Self { allow_insecure_clusters: allow_insecure, in_cluster, .. } = *self;
         let state_dir = state_dir.unwrap_or_else(default_state_dir);
-        let connect = ConnectOptions {
-            kubeconfig,
-            allow_insecure: allow_insecure_clusters,
-            ..ConnectOptions::default()
-        };
+        // The kubeconfig is that of whoever starts us, so it may run credential programs.
+        let connect = ConnectOptions { kubeconfig, allow_exec: true, allow_insecure, in_cluster };
         let mut builder = Reconciler::builder(repo, state_dir)
             .connect(connect)
             .id(id.unwrap_or_else(default_id))

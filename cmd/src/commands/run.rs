@@ -8,7 +8,6 @@ use kcp_reconciler::{Once, signal};
 
 use super::Context;
 use crate::error::{CommandError, Exit, Outcome};
-use crate::member::own_kubeconfig;
 use crate::ui::{Text, Tone};
 
 /// Run the reconciler here: keep the clusters as the repo says, until Ctrl-C
@@ -40,8 +39,7 @@ pub(crate) async fn run(context: &Context, args: RunCommand) -> Outcome {
             fleet.location().display()
         ))
     })?;
-    let connect = own_kubeconfig(args.kubeconfig.clone(), args.run.allow_insecure_clusters);
-    let builder = args.run.builder(location, args.kubeconfig).connect(connect);
+    let builder = args.run.builder(location, args.kubeconfig);
     if args.once {
         let once = builder.run_once(args.timeout.to_std(), signal::terminated()).await?;
         return Ok(report(context, &once, args.timeout));

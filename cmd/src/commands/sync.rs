@@ -8,7 +8,6 @@ use kcp_reconciler::{Scope, signal};
 use super::Context;
 use super::run::report;
 use crate::error::{CommandError, Outcome};
-use crate::member::own_kubeconfig;
 use crate::members::known;
 
 /// Bring one cluster up to date, once; also one of mode None
@@ -37,9 +36,7 @@ pub(crate) async fn run(context: &Context, args: SyncArgs) -> Outcome {
             fleet.location().display()
         ))
     })?;
-    let connect = own_kubeconfig(args.kubeconfig.clone(), args.run.allow_insecure_clusters);
-    let builder =
-        args.run.builder(location, args.kubeconfig).connect(connect).scope(Scope::Cluster(args.cluster));
+    let builder = args.run.builder(location, args.kubeconfig).scope(Scope::Cluster(args.cluster));
     let once = builder.run_once(args.timeout.to_std(), signal::terminated()).await?;
     Ok(report(context, &once, args.timeout))
 }

@@ -42,7 +42,8 @@ pub const TAINT_UNREACHABLE: &str = concat!(group!(), "/unreachable");
 
 /// Marks that change without a change of content (another commit, a renamed file or placement): they are outside the
 /// content hash and are written only together with a real change.
-pub const ANNOTATIONS_OUTSIDE_CONTENT: [&str; 3] = [ANNOTATION_COMMIT, ANNOTATION_PLACEMENT, ANNOTATION_SOURCE];
+pub const ANNOTATIONS_OUTSIDE_CONTENT: [&str; 3] =
+    [ANNOTATION_COMMIT, ANNOTATION_PLACEMENT, ANNOTATION_SOURCE];
 
 #[cfg(test)]
 mod tests {

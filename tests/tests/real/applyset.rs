@@ -2,8 +2,10 @@
 
 use anyhow::Context as _;
 use kcp_core::applyset::{
-    GROUP_KINDS_ANNOTATION, ID_LABEL, NAMESPACES_ANNOTATION, PART_OF_LABEL, parent_name,
+    GROUP_KINDS_ANNOTATION, ID_LABEL, NAMESPACES_ANNOTATION, PART_OF_LABEL, TOOLING_ANNOTATION, id as id_of,
+    parent_name,
 };
+use kcp_core::object::GroupKind;
 use kcp_tests::{Fleet, Output, fleet_or_skip};
 use serde_json::Value;
 use tokio::process::Command;
@@ -98,8 +100,11 @@ async fn kubectl_recognises_our_parent_and_would_write_the_same() -> anyhow::Res
     anyhow::ensure!(setup.cluster("eu-2").kubectl(&served).await?.success, "the CRD is not served");
     // kubectl compares the id of a parent that it finds with its own.
     let set = id_of(&name, "", &GroupKind::new("tests.kcp.invalid", "Parent"));
-    let marks = format!("labels: {{{ID_LABEL}: {set}}}, annotations: {{{TOOLING_ANNOTATION}: kubectl/v1.0.0}}");
-    let one = format!("apiVersion: tests.kcp.invalid/v1\nkind: Parent\nmetadata: {{name: {name}, {marks}}}\n");
+    let kinds = format!("{GROUP_KINDS_ANNOTATION}: Namespace");
+    let annotations = format!("annotations: {{{TOOLING_ANNOTATION}: kubectl/v1.0.0, {kinds}}}");
+    let marks = format!("labels: {{{ID_LABEL}: {set}}}, {annotations}");
+    let one =
+        format!("apiVersion: tests.kcp.invalid/v1\nkind: Parent\nmetadata: {{name: {name}, {marks}}}\n");
     by_hand(&setup, "eu-2", &format!("{one}---\n{NAMESPACES}")).await?;
     let custom = ["--applyset".to_owned(), format!("parents.tests.kcp.invalid/{name}")];
     let applied = kubectl(&setup, "eu-2", &custom, &format!("{NAMESPACES}---\n{manifests}")).await?;
@@ -131,7 +136,12 @@ async fn by_hand(setup: &Setup<'_>, cluster: &str, manifests: &str) -> anyhow::R
 }
 
 /// `kubectl apply --prune` with an ApplySet, which it does only when an environment variable says so.
-async fn kubectl(setup: &Setup<'_>, cluster: &str, set: &[String], manifests: &str) -> anyhow::Result<Output> {
+async fn kubectl(
+    setup: &Setup<'_>,
+    cluster: &str,
+    set: &[String],
+    manifests: &str,
+) -> anyhow::Result<Output> {
     let file = setup.repo().with_file_name("manifests.yaml");
     std::fs::write(&file, manifests)?;
     let output = Command::new(setup.fleet.programs().program("kubectl"))

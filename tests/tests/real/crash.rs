@@ -127,7 +127,10 @@ impl State {
             ((other, "roam".to_owned()), BTreeMap::new()),
         ]);
         for step in 0..=self.step {
-            all.insert(("eu-2", format!("new-{step}")), BTreeMap::from([("new".to_owned(), step.to_string())]));
+            all.insert(
+                ("eu-2", format!("new-{step}")),
+                BTreeMap::from([("new".to_owned(), step.to_string())]),
+            );
         }
         all
     }

@@ -69,7 +69,14 @@ impl Daemon {
             runtime.shutdown_background();
             result
         })?;
-        Ok(Self { thread: Some(thread), stop: Some(stop), kill: Some(kill), address, logs, repo: setup.repo() })
+        Ok(Self {
+            thread: Some(thread),
+            stop: Some(stop),
+            kill: Some(kill),
+            address,
+            logs,
+            repo: setup.repo(),
+        })
     }
 
     /// Ends it in good order; the last status is on the branch then.
@@ -191,14 +198,12 @@ impl Drop for Daemon {
         if let (Some(thread), Some(kill)) = (self.thread.take(), self.kill.take()) {
             // A test that fails returns before it ends its reconciler.
             let pages = ["/readyz", "/metrics"].map(|path| page_now(self.address, path).unwrap_or_default());
+            let record = record_of(&self.repo).map_or_else(|error| error.to_string(), |record| said(&record));
             let _ = kill.send(());
             let _ = thread.join();
-            let logs = self.logs();
-            let _ = writeln!(
-                std::io::stderr().lock(),
-                "the reconciler at the end:\n{}\n{logs}",
-                pages.join("\n")
-            );
+            let (pages, logs) = (pages.join("\n"), self.logs());
+            let _ =
+                writeln!(std::io::stderr().lock(), "the reconciler at the end:\n{pages}\n{record}\n{logs}");
         }
     }
 }
