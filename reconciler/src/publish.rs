@@ -20,6 +20,8 @@ use crate::record::{Record, WorkspaceRecord, read_writer, writer_file};
 
 /// At most one commit in this time.
 const QUIET: Duration = Duration::from_secs(10);
+/// A change seldom comes alone: what follows within this time belongs to the same commit.
+const SETTLE: Duration = Duration::from_secs(1);
 /// So often is written anew what was moved by somebody at the same time.
 const TRIES: usize = 3;
 /// How long a push or a fetch of the branch may take.
@@ -220,6 +222,7 @@ impl Publisher {
                     break;
                 }
                 pending.clone_from(&records.borrow_and_update());
+                not_before = not_before.max(Instant::now() + SETTLE);
             }
             // What comes during the pause belongs to the same commit; the end does not wait for the pause.
             tokio::select! {
