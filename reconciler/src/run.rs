@@ -12,7 +12,7 @@ use kcp_cluster::{ConnectOptions, Connector, Timing, Worker, WorkerHandle, Worke
 use kcp_core::observe::Observation;
 use kcp_core::plan::ClusterPlan;
 use kcp_core::planner::Scope;
-use kcp_core::world::UnixSeconds;
+use kcp_core::world::{Halt, UnixSeconds};
 use kcp_git::{
     BranchWatch, GitCommand, GitError, Repo, Source, SourceError, SourceSpec, Transport, watch_local,
 };
@@ -32,6 +32,8 @@ use crate::record::{Record, SourceState};
 
 /// How often time-outs, suspensions and the halt file are looked at.
 const TICK: Duration = Duration::from_secs(1);
+/// Where a step takes long, steps that only time calls for are rarer: an idle fleet costs one part in this many of a core.
+const IDLE_SHARE: u32 = 20;
 /// How long the end may take: in-flight writes are finished or abandoned, and the last record published.
 const GRACE: Duration = Duration::from_secs(4);
 /// Events of this many clusters may wait; a full queue slows the workers, it loses nothing.
@@ -391,14 +393,12 @@ impl Running {
         let (seen, mut sights) = mpsc::channel(QUEUE);
         let mut workers =
             Workers { handles: BTreeMap::new(), started: 0, connector, fleet, seen, clock: clock.clone() };
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         // No run is that long, and a longer one is no point in time.
         let limit = limit.unwrap_or(LONGEST).min(LONGEST);
         let deadline = tokio::time::Instant::now() + limit;
         let mut shutdown = std::pin::pin!(shutdown);
         let settled = loop {
-            let now = clock.now();
+            let (now, begun) = (clock.now(), tokio::time::Instant::now());
             engine.halt(halt.read(now));
             for effect in engine.step(now) {
                 match effect {
@@ -416,6 +416,7 @@ impl Running {
             if once && engine.is_settled() {
                 break true;
             }
+            let wake = begun + (begun.elapsed() * IDLE_SHARE).max(TICK);
             tokio::select! {
                 biased;
                 () = &mut shutdown => break false,
@@ -443,7 +444,7 @@ impl Running {
                         next = sights.try_recv().ok();
                     }
                 }
-                _ = tick.tick() => {}
+                () = due(&halt, engine.world().halted.as_ref(), clock.as_ref(), wake) => {}
             }
         };
         if let Some(following) = following {
@@ -475,6 +476,16 @@ async fn ended(
     match publishing {
         Some(publishing) => publishing.await,
         None => std::future::pending().await,
+    }
+}
+
+/// Ready when time alone calls for a step: at `wake`, or as soon as the halt file says something else.
+async fn due(halt: &HaltFile, halted: Option<&Halt>, clock: &dyn Clock, wake: tokio::time::Instant) {
+    loop {
+        tokio::time::sleep(TICK).await;
+        if tokio::time::Instant::now() >= wake || halt.read(clock.now()).as_ref() != halted {
+            return;
+        }
     }
 }
 
