@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::object::Object;
 use crate::plan::FieldChange;
-use crate::render::Bundle;
 
 /// Longer values are cut.
 const MAX_VALUE: usize = 2_000;
@@ -17,9 +16,8 @@ const MASKED: &str = "(secret)";
 /// What of a Secret may be shown.
 const PLAIN: [&str; 4] = ["apiVersion", "kind", "immutable", "type"];
 
-/// How an object differs from what the earlier bundle had; empty if it had none.
-pub(crate) fn of(before: &Bundle, object: &Object) -> Vec<FieldChange> {
-    let Some(earlier) = before.objects.iter().find(|it| it.key == object.key) else { return Vec::new() };
+/// How an object differs from an earlier one.
+pub(crate) fn of(earlier: &Object, object: &Object) -> Vec<FieldChange> {
     let (from, to) =
         (without_annotations(&earlier.body, &OUTSIDE), without_annotations(&object.body, &OUTSIDE));
     let is_secret = object.key.group.is_empty() && object.key.kind == "Secret";

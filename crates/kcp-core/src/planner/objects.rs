@@ -54,6 +54,8 @@ enum Need {
 /// Compares what is wanted with what was seen.
 pub(crate) fn work(site: &Site<'_>) -> Work {
     let mut work = Work::default();
+    let earlier = site.before.iter().flat_map(|bundle| &bundle.objects);
+    let earlier: BTreeMap<&ObjectKey, &Object> = earlier.map(|it| (&it.key, it)).collect();
     for object in &site.content.bundle.objects {
         let before = last_applied(site, &object.key);
         let (need, warning) = need(site, object, before);
@@ -76,8 +78,7 @@ pub(crate) fn work(site: &Site<'_>) -> Work {
                     continue;
                 }
                 work.applied.insert(object.key.to_string(), object.hash);
-                let changes =
-                    site.before.as_ref().map_or_else(Vec::new, |bundle| changes::of(bundle, object));
+                let changes = earlier.get(&object.key).map_or_else(Vec::new, |it| changes::of(it, object));
                 let rules = rules(site.policy, object);
                 work.apply.push(ApplyAction {
                     verb,

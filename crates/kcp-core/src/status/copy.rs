@@ -1,6 +1,6 @@
 //! One workspace on one cluster.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kcp_api::{ConditionType, Kstatus, ObjectStatus, Reason, Timestamp, WorkspaceClusterStatus};
 
@@ -90,9 +90,9 @@ type Members<'a> = BTreeMap<&'a ObjectKey, &'a crate::world::ObservedObject>;
 
 /// What is there of ours and shall stay: without what git no longer has, and without objects that copied our label.
 fn members<'a>(set: Option<&'a ObservedSet>, plan: Option<&SetPlan>, workspace: &str) -> Members<'a> {
-    let goes = |key: &ObjectKey| {
-        plan.is_some_and(|it| it.retained.contains(key) || it.delete.iter().any(|delete| delete.key == *key))
-    };
+    let deleted: BTreeSet<&ObjectKey> =
+        plan.into_iter().flat_map(|it| &it.delete).map(|it| &it.key).collect();
+    let goes = |key: &ObjectKey| deleted.contains(key) || plan.is_some_and(|it| it.retained.contains(key));
     set.into_iter()
         .flat_map(|set| &set.objects)
         .filter(|(key, it)| {

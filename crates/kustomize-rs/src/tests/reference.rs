@@ -19,6 +19,10 @@ fn corpus() -> Option<PathBuf> {
     let data = std::env::var_os("KCP_TEST_DATA").map_or_else(default, PathBuf::from);
     let found = data.join("kustomize/micro").is_dir();
     if !found {
+        assert!(
+            std::env::var_os("KCP_REQUIRE_TEST_DATA").is_none(),
+            "the corpus is required and not at $KCP_TEST_DATA"
+        );
         say("skipped: no kustomize corpus at $KCP_TEST_DATA");
     }
     found.then_some(data)
