@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use kcp_core::config::Diagnostic;
 use kcp_core::config::{self, Config};
 use kcp_core::render::{self, Rendered};
 use kcp_core::world::{Desired, WorkspaceState};
 use kustomize_rs::{DirEntry, EntryKind, Files, FilesError};
-use yaml_span::Diagnostic;
 
 /// Makes the desired state of one commit after the other.
 #[derive(Debug, Default)]

@@ -9,12 +9,14 @@ mod read;
 mod tests;
 mod workspace;
 
+/// An error of the fleet's documents, with its place.
+pub use yaml_span::Diagnostic;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use kcp_api::{Approval, Cluster, Fleet, Placement, SyncPolicy, SyncPolicySpec, Tenant};
 use kustomize_rs::Files;
-use yaml_span::Diagnostic;
 
 use crate::object::Origin;
 pub use workspace::{WORKSPACE_FILE, WorkspaceConfig};
