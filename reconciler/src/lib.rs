@@ -16,6 +16,7 @@
 
 mod acts;
 pub mod args;
+mod builder;
 pub mod clock;
 pub mod engine;
 mod event;
@@ -30,9 +31,10 @@ pub mod record;
 mod run;
 pub mod signal;
 
+pub use builder::Builder;
 pub use kcp_cluster::ConnectOptions;
 pub use kcp_core::planner::Scope;
-pub use run::{Builder, Once, RunError};
+pub use run::{Once, RunError};
 
 /// The reconciler of one fleet.
 #[derive(Debug)]
