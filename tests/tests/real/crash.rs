@@ -82,8 +82,11 @@ async fn step(
     state.is_exact(setup).await?;
     let mut deletes = mark.deletes().await?;
     deletes.retain(|delete| !delete.contains(" kcp-system/"));
-    let expected: Vec<String> = doomed.into_iter().collect();
-    assert_eq!(deletes, expected, "each object that is to go goes once, and nothing else");
+    // That they are gone was looked at above. A delete that was under way when the reconciler was killed may have been
+    // done without a success in the audit log, as nobody took its answer.
+    let once: BTreeSet<&String> = deletes.iter().collect();
+    assert_eq!(once.len(), deletes.len(), "nothing goes twice: {deletes:?}");
+    assert!(deletes.iter().all(|delete| doomed.contains(delete)), "{deletes:?} instead of {doomed:?}");
     daemon.stop().await?;
     Ok(seen)
 }
