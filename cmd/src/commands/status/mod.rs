@@ -54,7 +54,9 @@ pub(crate) fn run(context: &Context, args: &StatusArgs) -> Outcome {
     }
     let source = &recorded.record.fleet.source;
     let tip = fleet.repo.branch_tip(&source.branch).ok().flatten().map(|tip| tip.to_string());
-    if source.trouble.is_none() && tip.as_ref().is_some_and(|tip| *tip != source.commit) {
+    let judged =
+        source.trouble.as_ref().and_then(|trouble| trouble.commit.as_ref()).unwrap_or(&source.commit);
+    if tip.as_ref().is_some_and(|tip| tip != judged) {
         let tip = ahead::brief(tip.as_deref().unwrap_or_default()).to_owned();
         let message = format!("note: {} is at {tip}, of which nothing was recorded yet", source.branch);
         context.ui.note(format!("{message}; records are written at most every ten seconds"));
