@@ -1,18 +1,12 @@
 //! The record that a reconciler left on the status branch: the facts from which a laptop without any kubeconfig looks
 //! ahead. A cache, never a permission; only read here.
 
-use std::collections::BTreeMap;
-
 use kcp_api::{RecordMode, RecordTarget};
-use kcp_git::{GitError, Relation, Repo, Snapshot};
+use kcp_git::{GitError, MAX_STATUS_FILE, Relation, Repo, Snapshot};
 use kcp_reconciler::lock::Writer;
-use kcp_reconciler::record::{Record, read_writer};
-use kustomize_rs::{EntryKind, Files, FilesError};
+use kcp_reconciler::record::{Record, read_files, read_writer};
 
 use crate::error::CommandError;
-
-/// Files of one folder of the record that are read at most.
-const MAX_FILES: usize = 100_000;
 
 /// What was recorded.
 #[derive(Debug, Default)]
@@ -39,11 +33,11 @@ impl Recorded {
             return Ok(Self::default());
         }
         let snapshot = match at {
-            Some(rev) => Some(repo.snapshot(rev)?),
+            Some(rev) => Some(repo.snapshot(rev)?.with_max_file(MAX_STATUS_FILE)),
             None => newest(repo, &target.branch)?,
         };
         let Some(snapshot) = snapshot else { return Ok(Self::default()) };
-        let files = read_all(&snapshot)?;
+        let files = read_files(&snapshot)?;
         let (record, damaged) = Record::read(&files);
         if at.is_some() && record.fleet.id.is_empty() {
             let message = format!("{}: no record of a fleet is there", at.unwrap_or_default());
@@ -71,21 +65,7 @@ fn newest(repo: &Repo, branch: &str) -> Result<Option<Snapshot>, GitError> {
         (Some(local), Some(remote)) if repo.relation(local, remote)? == Relation::Descendant => Some(remote),
         (local, remote) => local.or(remote),
     };
-    commit.map(|commit| repo.snapshot_at(commit)).transpose()
-}
-
-fn read_all(snapshot: &Snapshot) -> Result<BTreeMap<String, Vec<u8>>, FilesError> {
-    let mut files = BTreeMap::new();
-    for folder in ["", "clusters", "workspaces"] {
-        if snapshot.entry(folder)? != Some(EntryKind::Directory) {
-            continue;
-        }
-        let entries = snapshot.list(folder)?;
-        for entry in entries.into_iter().filter(|entry| entry.kind == EntryKind::File).take(MAX_FILES) {
-            let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
-            let content = snapshot.read(&path)?.to_vec();
-            files.insert(path, content);
-        }
-    }
-    Ok(files)
+    // The record of a large cluster is larger than any file that a person writes.
+    let read = |commit| repo.snapshot_at(commit).map(|it| it.with_max_file(MAX_STATUS_FILE));
+    commit.map(read).transpose()
 }

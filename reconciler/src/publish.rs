@@ -1,7 +1,6 @@
 //! Writes the record to the status branch: at most one commit in ten seconds, none when nothing changed, and never to
 //! the branch that people write to. What cannot be published now is published later, in its latest state.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,13 +9,12 @@ use kcp_git::{
     Author, ExpectedTip, GitError, Pulled, Pushed, RemoteUrl, Repo, StatusBranch, Transport, TransportError,
     Written,
 };
-use kustomize_rs::{EntryKind, Files};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::clock::{Clock, rfc3339};
 use crate::lock::Writer;
-use crate::record::{Record, WorkspaceRecord, read_writer, writer_file};
+use crate::record::{Record, WorkspaceRecord, read_files, read_writer, writer_file};
 
 /// At most one commit in this time.
 const QUIET: Duration = Duration::from_secs(10);
@@ -89,17 +87,7 @@ pub struct Published {
 /// The branch cannot be read. That there is none is not an error.
 pub fn read_branch(branch: &StatusBranch) -> Result<Published, PublishError> {
     let Some(snapshot) = branch.snapshot()? else { return Ok(Published::default()) };
-    let mut files = BTreeMap::new();
-    for folder in ["", "clusters", "workspaces"] {
-        if snapshot.entry(folder)? != Some(EntryKind::Directory) {
-            continue;
-        }
-        for entry in snapshot.list(folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File) {
-            let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
-            let content = snapshot.read(&path)?.to_vec();
-            files.insert(path, content);
-        }
-    }
+    let files = read_files(&snapshot)?;
     let (record, damaged) = Record::read(&files);
     Ok(Published { record, writer: read_writer(&files), damaged, exists: true })
 }

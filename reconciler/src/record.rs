@@ -10,6 +10,7 @@ use kcp_api::{ClusterStatus, WorkspaceStatus};
 use kcp_core::plan::{Hold, Movement, Plan, Problem, Verdict};
 use kcp_core::status::Statuses;
 use kcp_core::world::{Act, ClusterView, Decision, Desired, UnitId, UnixSeconds, World};
+use kustomize_rs::{EntryKind, Files, FilesError};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::lock::Writer;
@@ -236,6 +237,25 @@ impl Record {
         world.recent = self.history;
         world
     }
+}
+
+/// The files of a record, as a status branch has them.
+///
+/// # Errors
+/// One of them cannot be read.
+pub fn read_files(tree: &dyn Files) -> Result<BTreeMap<String, Vec<u8>>, FilesError> {
+    let mut files = BTreeMap::new();
+    for folder in ["", "clusters", "workspaces"] {
+        if tree.entry(folder)? != Some(EntryKind::Directory) {
+            continue;
+        }
+        for entry in tree.list(folder)?.into_iter().filter(|entry| entry.kind == EntryKind::File) {
+            let path = if folder.is_empty() { entry.name } else { format!("{folder}/{}", entry.name) };
+            let content = tree.read(&path)?.to_vec();
+            files.insert(path, content);
+        }
+    }
+    Ok(files)
 }
 
 /// The writer that a status branch names.

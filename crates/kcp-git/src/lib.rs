@@ -33,7 +33,7 @@ pub use id::{CommitId, NotACommitId};
 pub use repo::{Relation, Repo};
 pub use snapshot::{DEFAULT_MAX_FILE, Snapshot};
 pub use source::{Change, Head, Source, SourceError, SourceSpec};
-pub use status::{DEFAULT_MAX_COMMITS, DEFAULT_STATUS_BRANCH, Pulled, StatusBranch};
+pub use status::{DEFAULT_MAX_COMMITS, DEFAULT_STATUS_BRANCH, MAX_STATUS_FILE, Pulled, StatusBranch};
 pub use transport::{
     FetchRequest, PushRequest, Pushed, RefUpdate, Transfer, Transport, TransportError, Want,
 };

@@ -18,7 +18,7 @@ pub const DEFAULT_STATUS_BRANCH: &str = "kcp/status";
 pub const DEFAULT_MAX_COMMITS: u32 = 5000;
 /// A file of the branch may have this many bytes: one file tells all objects of a cluster, about 600 bytes each, and what
 /// we wrote ourselves we must be able to read.
-const MAX_FILE: u64 = 256 * 1024 * 1024;
+pub const MAX_STATUS_FILE: u64 = 256 * 1024 * 1024;
 /// The trailer that counts commits since history last started, so that nobody has to walk it.
 const COUNT: &str = "Kcp-Commit-Number: ";
 /// The trailer of a first commit that names what it replaced.
@@ -94,7 +94,7 @@ impl StatusBranch {
     /// The branch cannot be read.
     pub fn snapshot(&self) -> Result<Option<Snapshot>, GitError> {
         let snapshot = self.tip()?.map(|tip| self.repo.snapshot_at(tip)).transpose()?;
-        Ok(snapshot.map(|snapshot| snapshot.with_max_file(MAX_FILE)))
+        Ok(snapshot.map(|snapshot| snapshot.with_max_file(MAX_STATUS_FILE)))
     }
 
     /// One file, and nothing where it or the branch is not there.
