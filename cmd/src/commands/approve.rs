@@ -1,7 +1,7 @@
 //! `kubectl kcp approve`: a person's yes to what is held, as a document of the repo.
 
 use clap::Args;
-use kcp_api::{Action, ApprovalSpec, Kind, Timestamp, Verb};
+use kcp_api::{Action, ApprovalSpec, Kind, Timestamp};
 use kcp_core::plan::{HeldAction, Hold};
 use kcp_git::Edits;
 use serde_json::json;
@@ -103,23 +103,12 @@ fn find<'a>(holds: &'a [Hold], id: &str) -> Result<&'a Hold, CommandError> {
 
 /// As an Approval names it.
 fn action(held: &HeldAction) -> Result<Action, CommandError> {
-    let verbs = [Verb::Create, Verb::Update, Verb::Delete, Verb::Move];
-    let verb =
-        verbs.into_iter().find(|verb| verb.as_str().eq_ignore_ascii_case(&held.verb)).ok_or_else(|| {
-            CommandError::failure(format!(
-                "the record holds an action `{}` that this version does not know",
-                held.verb
-            ))
-            .hint("use the version of kubectl kcp that the reconciler has")
-        })?;
-    Ok(Action {
-        verb,
-        cluster_uid: held.cluster_uid.0.clone(),
-        group: held.object.group.clone(),
-        kind: held.object.kind.clone(),
-        namespace: held.object.namespace.clone(),
-        name: held.object.name.clone(),
-        uid: held.uid.clone(),
+    held.action().ok_or_else(|| {
+        CommandError::failure(format!(
+            "the record holds an action `{}` that this version does not know",
+            held.verb
+        ))
+        .hint("use the version of kubectl kcp that the reconciler has")
     })
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kcp_api::Reason;
+use kcp_api::{Action, Reason, Verb};
 use serde::{Deserialize, Serialize};
 
 use crate::object::{ContentHash, GroupKind, Object, ObjectKey, Origin};
@@ -250,6 +250,30 @@ pub struct HeldAction {
     /// UID of the live object: an approval is good for this one only; not part of the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
+}
+
+impl HeldAction {
+    /// As an Approval names it; `None` for a verb that this version does not know.
+    #[must_use]
+    pub fn action(&self) -> Option<Action> {
+        let verb = match self.verb.as_str() {
+            "create" => Verb::Create,
+            "update" => Verb::Update,
+            "delete" => Verb::Delete,
+            "move" => Verb::Move,
+            _ => return None,
+        };
+        let ObjectKey { group, kind, namespace, name } = self.object.clone();
+        Some(Action {
+            verb,
+            cluster_uid: self.cluster_uid.0.clone(),
+            group,
+            kind,
+            namespace,
+            name,
+            uid: self.uid.clone(),
+        })
+    }
 }
 
 /// Something is wrong with one object, workspace or cluster; everything else goes on.

@@ -10,8 +10,8 @@ mod workspace;
 use std::collections::BTreeMap;
 
 use kcp_api::{
-    Action, ClusterStatus, Condition, ConditionStatus, ConditionType, FleetStatus, Hold, Reason, Timestamp,
-    Verb, WorkspaceStatus,
+    ClusterStatus, Condition, ConditionStatus, ConditionType, FleetStatus, Hold, Reason, Timestamp,
+    WorkspaceStatus,
 };
 
 use crate::plan::{self, Plan};
@@ -171,25 +171,10 @@ fn holds<'a>(held: impl Iterator<Item = &'a plan::Hold>, before: &[Hold], now: &
             reason: hold.reason,
             message: format!("{}: {}", hold.subject, hold.message),
             since: before.iter().find(same).map_or(now, |old| &old.since).clone(),
-            actions: hold.actions.iter().filter_map(action).collect(),
+            actions: hold.actions.iter().filter_map(plan::HeldAction::action).collect(),
         }
     })
     .collect()
-}
-
-/// A held action as an Approval names it.
-fn action(held: &plan::HeldAction) -> Option<Action> {
-    let verbs = [Verb::Create, Verb::Update, Verb::Delete, Verb::Move];
-    let verb = verbs.into_iter().find(|verb| verb.as_str().eq_ignore_ascii_case(&held.verb))?;
-    Some(Action {
-        verb,
-        cluster_uid: held.cluster_uid.0.clone(),
-        group: held.object.group.clone(),
-        kind: held.object.kind.clone(),
-        namespace: held.object.namespace.clone(),
-        name: held.object.name.clone(),
-        uid: held.uid.clone(),
-    })
 }
 
 /// The condition `Held` for a list of holds.

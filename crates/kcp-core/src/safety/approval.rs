@@ -1,6 +1,6 @@
 //! What people approved: held actions are released one by one, by what they do and to what, never by time or commit.
 
-use kcp_api::{Action, ApprovalSpec, Verb};
+use kcp_api::ApprovalSpec;
 use sha2::{Digest, Sha256};
 
 use crate::config::Config;
@@ -29,28 +29,8 @@ impl<'w> Approvals<'w> {
 
     /// Whether one action is approved.
     pub(crate) fn cover(&self, action: &HeldAction) -> bool {
-        let Some(verb) = verb(&action.verb) else { return false };
-        let asked = Action {
-            verb,
-            cluster_uid: action.cluster_uid.0.clone(),
-            group: action.object.group.clone(),
-            kind: action.object.kind.clone(),
-            namespace: action.object.namespace.clone(),
-            name: action.object.name.clone(),
-            uid: action.uid.clone(),
-        };
+        let Some(asked) = action.action() else { return false };
         self.valid.iter().any(|spec| spec.covers(&asked, spec.at.epoch_seconds()))
-    }
-}
-
-/// The verb of an approval for the verb of a held action.
-fn verb(word: &str) -> Option<Verb> {
-    match word {
-        "create" => Some(Verb::Create),
-        "update" => Some(Verb::Update),
-        "delete" => Some(Verb::Delete),
-        "move" => Some(Verb::Move),
-        _ => None,
     }
 }
 
