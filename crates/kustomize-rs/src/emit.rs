@@ -28,6 +28,16 @@ pub(crate) fn document(value: &Value, out: &mut String) {
     }
 }
 
+/// Whether a text must have quotes, or be a block, to be read as it is.
+pub(crate) fn needs_style(text: &str) -> bool {
+    scalar::needs_style(text)
+}
+
+/// Whether a text without quotes is read as that text: `yes` and `80` are not.
+pub(crate) fn reads_as_text(text: &str) -> bool {
+    text.is_empty() || text.contains('\n') || plain::means_string(text)
+}
+
 /// Writes text and knows the column it is at.
 struct Emitter<'a> {
     out: &'a mut String,
@@ -42,7 +52,8 @@ impl Emitter<'_> {
     }
 
     fn text(&mut self, text: &str) {
-        text.chars().for_each(|character| self.put(character));
+        self.out.push_str(text);
+        self.column += if text.is_ascii() { text.len() } else { text.chars().count() };
     }
 
     fn line_break(&mut self) {
@@ -63,11 +74,10 @@ impl Emitter<'_> {
 
     /// A block mapping at `indent`. `compact`: its first key continues the line of a `- `.
     fn mapping(&mut self, map: &Map<String, Value>, indent: usize, compact: bool) {
-        for (index, key) in keys::sorted(map).into_iter().enumerate() {
+        for (index, (key, value)) in keys::sorted(map).into_iter().enumerate() {
             if index > 0 || !compact {
                 self.indent(indent);
             }
-            let value = &map[key];
             if key.len() <= LONGEST_SIMPLE_KEY && !key.chars().any(scalar::is_break) {
                 scalar::write(self, key, indent, scalar::Place::Key);
                 self.put(':');

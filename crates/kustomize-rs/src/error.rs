@@ -52,6 +52,8 @@ pub enum ProblemKind {
     Limit,
     /// A patch that does not fit, or has no object to change.
     Patch,
+    /// A warning: a field that another has taken the place of.
+    Deprecated,
 }
 
 impl fmt::Display for Problem {

@@ -1,273 +1,238 @@
-//! The kustomization file: its fields, typed and with their places. Everything that is not supported is refused here, so
-//! that nothing a person wrote is ever ignored.
+//! The kustomization file: its fields, typed and with their places. What is not known is refused here, so that nothing a
+//! person wrote is ever ignored.
 
+mod changes;
 mod fields;
+mod generator;
+mod replacement;
 mod selector;
+mod settings;
 
 use yaml_span::Node;
 
 use crate::error::Position;
 use crate::read::position;
 use crate::{Problem, ProblemKind};
-use fields::Fields;
-pub(crate) use selector::Selector;
+pub(crate) use changes::{FieldSpec, Image, Labels, Pairs, Patch, PatchOptions, PatchSource, Replica};
+pub(crate) use fields::Fields;
+pub(crate) use generator::{Behavior, Generator, GeneratorKind};
+pub(crate) use replacement::{
+    FieldOptions, ObjectId, ObjectSelector, Replacement, ReplacementEntry, Source, Target, Var,
+};
+pub(crate) use selector::{Selector, hold, literal_braces};
+pub(crate) use settings::{OpenApi, SortOptions, SortOrder};
 
 /// Names under which the file may stand; a directory has exactly one of them.
 pub(crate) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// Fields of the reference that this crate does not support yet, or never will.
-const UNSUPPORTED: &[&str] = &[
-    "bases",
-    "buildMetadata",
-    "components",
-    "configMapGenerator",
-    "configurations",
-    "crds",
-    "generatorOptions",
-    "generators",
-    "helmChartInflationGenerator",
-    "helmCharts",
-    "helmGlobals",
-    "imageTags",
-    "inventory",
-    "namePrefix",
-    "nameSuffix",
-    "openapi",
-    "patchesJson6902",
-    "patchesStrategicMerge",
-    "replacements",
-    "replicas",
-    "secretGenerator",
-    "sortOptions",
-    "transformers",
-    "validators",
-    "vars",
-];
+/// Fields that start a program or reach for the network: refused, whatever they say.
+const REFUSED: &[&str] = &["helmChartInflationGenerator", "helmCharts", "helmGlobals"];
 
-const SUPPORTED: &[&str] = &[
+const KNOWN: &[&str] = &[
     "apiVersion",
     "kind",
     "metadata",
-    "resources",
+    "openapi",
+    "namePrefix",
+    "nameSuffix",
     "namespace",
-    "images",
-    "labels",
     "commonLabels",
+    "labels",
     "commonAnnotations",
+    "patchesStrategicMerge",
+    "patchesJson6902",
     "patches",
+    "images",
+    "imageTags",
+    "replacements",
+    "replicas",
+    "vars",
+    "sortOptions",
+    "resources",
+    "components",
+    "crds",
+    "bases",
+    "configMapGenerator",
+    "secretGenerator",
+    "generatorOptions",
+    "configurations",
+    "generators",
+    "transformers",
+    "validators",
+    "buildMetadata",
 ];
 
 /// A value and where it was written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Located<T> {
     pub(crate) value: T,
     pub(crate) at: Position,
 }
 
-/// A kustomization file.
+/// What a file says it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Kind {
+    #[default]
+    Kustomization,
+    Component,
+}
+
+/// A kustomization file. Old names of fields are read into the new ones: `bases` follows `resources`, `imageTags`
+/// follows `images`.
 #[derive(Debug, Default)]
 pub(crate) struct Kustomization {
+    pub(crate) kind: Kind,
     pub(crate) resources: Vec<Located<String>>,
-    pub(crate) namespace: Option<Located<String>>,
-    pub(crate) images: Vec<Image>,
-    /// `labels` first, then `commonLabels`.
-    pub(crate) labels: Vec<Labels>,
-    pub(crate) common_annotations: Pairs,
+    pub(crate) components: Vec<Located<String>>,
+    pub(crate) configurations: Vec<Located<String>>,
+    pub(crate) crds: Vec<Located<String>>,
+    /// `configMapGenerator`, then `secretGenerator`, with `generatorOptions` merged in.
+    pub(crate) data: Vec<Generator>,
+    /// Paths of files and directories, or whole documents.
+    pub(crate) generators: Vec<Located<String>>,
+    pub(crate) transformers: Vec<Located<String>>,
+    pub(crate) validators: Vec<Located<String>>,
+    /// Each a path or the text of a patch.
+    pub(crate) patches_strategic_merge: Vec<Located<String>>,
     pub(crate) patches: Vec<Patch>,
-}
-
-/// Keys and values.
-pub(crate) type Pairs = Vec<(String, String)>;
-
-/// One entry of `images`.
-#[derive(Debug, Default)]
-pub(crate) struct Image {
-    pub(crate) name: String,
-    pub(crate) new_name: String,
-    pub(crate) new_tag: String,
-    pub(crate) tag_suffix: String,
-    pub(crate) digest: String,
-    pub(crate) at: Position,
-}
-
-/// One entry of `labels`.
-#[derive(Debug, Default)]
-pub(crate) struct Labels {
-    pub(crate) pairs: Pairs,
-    pub(crate) include_selectors: bool,
-    pub(crate) include_templates: bool,
-    pub(crate) fields: Vec<FieldSpec>,
-}
-
-/// Where else labels go: `fields` of an entry of `labels`.
-#[derive(Debug, Default)]
-pub(crate) struct FieldSpec {
-    pub(crate) group: String,
-    pub(crate) version: String,
-    pub(crate) kind: String,
-    pub(crate) path: String,
-    pub(crate) create: bool,
-}
-
-/// One entry of `patches`.
-#[derive(Debug)]
-pub(crate) struct Patch {
-    pub(crate) source: PatchSource,
-    pub(crate) target: Option<Selector>,
-    pub(crate) allow_kind_change: bool,
-}
-
-/// Where the text of a patch stands.
-#[derive(Debug)]
-pub(crate) enum PatchSource {
-    /// In the kustomization itself.
-    Inline(Located<String>),
-    /// In a file below it.
-    File(Located<String>),
+    pub(crate) patches_json6902: Vec<Patch>,
+    pub(crate) namespace: Option<Located<String>>,
+    pub(crate) name_prefix: Located<String>,
+    pub(crate) name_suffix: Located<String>,
+    pub(crate) labels: Vec<Labels>,
+    pub(crate) common_labels: Located<Pairs>,
+    pub(crate) common_annotations: Located<Pairs>,
+    pub(crate) replicas: Vec<Replica>,
+    pub(crate) images: Vec<Image>,
+    pub(crate) replacements: Vec<ReplacementEntry>,
+    pub(crate) vars: Vec<Var>,
+    pub(crate) openapi: Option<OpenApi>,
+    pub(crate) build_metadata: Vec<Located<String>>,
+    pub(crate) sort_options: Option<SortOptions>,
+    /// Old fields that were used, each with its place, in the order in which the reference warns about them.
+    pub(crate) deprecated: Vec<Located<&'static str>>,
 }
 
 /// Reads a kustomization, or says everything that is wrong with it.
 pub(crate) fn read(file: &str, root: &Node) -> Result<Kustomization, Vec<Problem>> {
-    let mut reader = Fields { file, problems: Vec::new() };
+    let mut reader = Fields::new(file);
     let kustomization = reader.kustomization(root);
-    if reader.problems.is_empty() { Ok(kustomization) } else { Err(reader.problems) }
+    reader.done(kustomization)
 }
 
 impl Fields<'_> {
     fn kustomization(&mut self, root: &Node) -> Kustomization {
         let mut out = Kustomization::default();
-        let mut common = Labels { include_selectors: true, ..Labels::default() };
-        let mut says_something = false;
-        for (field, _, value) in self.entries(root, "the kustomization", SUPPORTED, UNSUPPORTED) {
-            says_something |= !matches!(field, "apiVersion" | "kind" | "metadata");
+        let (mut bases, mut image_tags, mut secrets) = (Vec::new(), Vec::new(), Vec::new());
+        let mut options = None;
+        let mut said_something = false;
+        for (field, key, value) in self.entries(root, "the kustomization", KNOWN, REFUSED) {
+            said_something |= !matches!(field, "apiVersion" | "kind") && !is_nothing(value);
             match field {
-                "apiVersion" | "kind" => self.type_meta(field, value),
-                "resources" => out.resources = self.strings(value, field),
+                "metadata" => self.metadata(value),
+                "openapi" => out.openapi = self.openapi(value),
+                "namePrefix" => out.name_prefix = self.located(value, field).unwrap_or_default(),
+                "nameSuffix" => out.name_suffix = self.located(value, field).unwrap_or_default(),
                 "namespace" => out.namespace = self.located(value, field),
-                "images" => out.images = self.list(value, field, Self::image),
+                "commonLabels" => {
+                    out.common_labels = Located { value: self.pairs(value, field), at: position(value) };
+                }
                 "labels" => out.labels = self.list(value, field, Self::labels),
-                "commonLabels" => common.pairs = self.pairs(value, field),
-                "commonAnnotations" => out.common_annotations = self.pairs(value, field),
+                "commonAnnotations" => {
+                    out.common_annotations = Located { value: self.pairs(value, field), at: position(value) };
+                }
+                "patchesStrategicMerge" => out.patches_strategic_merge = self.strings(value, field),
+                "patchesJson6902" => out.patches_json6902 = self.list(value, field, Self::patch),
                 "patches" => out.patches = self.list(value, field, Self::patch),
+                "images" => out.images = self.list(value, field, Self::image),
+                "imageTags" => image_tags = self.list(value, field, Self::image),
+                "replacements" => out.replacements = self.list(value, field, Self::replacement_entry),
+                "replicas" => out.replicas = self.list(value, field, Self::replica),
+                "vars" => out.vars = self.list(value, field, Self::var),
+                "sortOptions" => out.sort_options = self.sort_options(value),
+                "resources" => out.resources = self.strings(value, field),
+                "components" => out.components = self.strings(value, field),
+                "crds" => out.crds = self.strings(value, field),
+                "bases" => bases = self.strings(value, field),
+                "configMapGenerator" => {
+                    out.data =
+                        self.list(value, field, |fields, it| fields.generator(it, GeneratorKind::ConfigMap));
+                }
+                "secretGenerator" => {
+                    secrets =
+                        self.list(value, field, |fields, it| fields.generator(it, GeneratorKind::Secret));
+                }
+                "generatorOptions" => options = Some(self.generator_options(value)),
+                "configurations" => out.configurations = self.strings(value, field),
+                "generators" => out.generators = self.strings(value, field),
+                "transformers" => out.transformers = self.strings(value, field),
+                "validators" => out.validators = self.strings(value, field),
+                "buildMetadata" => out.build_metadata = self.strings(value, field),
                 _ => {}
             }
+            if let Some(rank) = DEPRECATED.iter().position(|it| *it == field) {
+                out.deprecated.push(Located { value: DEPRECATED[rank], at: position(key) });
+            }
         }
-        if !says_something && self.problems.is_empty() {
+        out.deprecated.sort_by_key(|it| DEPRECATED.iter().position(|field| *field == it.value));
+        out.kind = self.type_meta(root);
+        if !said_something && self.problems.is_empty() {
             self.wrong(
                 root,
                 ProblemKind::Invalid,
                 "the kustomization is empty: it needs `resources` at least",
             );
         }
-        if !common.pairs.is_empty() {
-            out.labels.push(common);
+        out.resources.extend(bases);
+        out.images.extend(image_tags);
+        out.data.extend(secrets);
+        if let Some(options) = &options {
+            out.data.iter_mut().for_each(|generator| generator.options.fill_from(options));
         }
         out
     }
 
-    fn type_meta(&mut self, field: &str, value: &Node) {
-        let Some(text) = self.string(value, field) else { return };
-        match (field, text.as_str()) {
-            ("kind", "Kustomization") => {}
-            ("apiVersion", "kustomize.config.k8s.io/v1beta1") => {}
-            ("kind", "Component") | ("apiVersion", "kustomize.config.k8s.io/v1alpha1") => {
-                self.wrong(value, ProblemKind::Unsupported, "kind Component is not supported yet");
-            }
-            ("kind", _) => {
-                self.wrong(
-                    value,
-                    ProblemKind::Invalid,
-                    format!("kind is {text:?}, it must be Kustomization"),
-                );
-            }
-            _ => {
-                let must = "kustomize.config.k8s.io/v1beta1";
-                self.wrong(value, ProblemKind::Invalid, format!("apiVersion is {text:?}, it must be {must}"));
-            }
-        }
-    }
-
-    fn image(&mut self, item: &Node) -> Option<Image> {
-        let mut image = Image { at: position(item), ..Image::default() };
-        let known = ["name", "newName", "newTag", "tagSuffix", "digest"];
-        for (field, _, value) in self.entries(item, "an image", &known, &[]) {
-            let text = self.string(value, field).unwrap_or_default();
-            match field {
-                "name" => image.name = text,
-                "newName" => image.new_name = text,
-                "newTag" => image.new_tag = text,
-                "tagSuffix" => image.tag_suffix = text,
-                _ => image.digest = text,
-            }
-        }
-        Some(image)
-    }
-
-    fn labels(&mut self, item: &Node) -> Option<Labels> {
-        let mut labels = Labels::default();
-        let known = ["pairs", "includeSelectors", "includeTemplates", "fields"];
-        for (field, _, value) in
-            self.entries(item, "an entry of labels", &known, &["includeVolumeClaimTemplates"])
-        {
-            match field {
-                "pairs" => labels.pairs = self.pairs(value, field),
-                "includeSelectors" => labels.include_selectors = self.boolean(value, field),
-                "includeTemplates" => labels.include_templates = self.boolean(value, field),
-                _ => labels.fields = self.list(value, field, Self::field_spec),
-            }
-        }
-        Some(labels)
-    }
-
-    fn field_spec(&mut self, item: &Node) -> Option<FieldSpec> {
-        let mut spec = FieldSpec::default();
-        let known = ["group", "version", "kind", "path", "create"];
-        for (field, _, value) in self.entries(item, "a field", &known, &[]) {
-            if field == "create" {
-                spec.create = self.boolean(value, field);
-                continue;
-            }
-            let text = self.string(value, field).unwrap_or_default();
-            match field {
-                "group" => spec.group = text,
-                "version" => spec.version = text,
-                "kind" => spec.kind = text,
-                _ => spec.path = text,
-            }
-        }
-        Some(spec)
-    }
-
-    fn patch(&mut self, item: &Node) -> Option<Patch> {
-        let (mut inline, mut file, mut target) = (None, None, None);
-        let mut allow_kind_change = false;
-        for (field, _, value) in self.entries(item, "a patch", &["path", "patch", "target", "options"], &[]) {
-            match field {
-                "path" => file = self.located(value, field),
-                "patch" => inline = self.located(value, field),
-                "target" => target = self.selector(value),
-                _ => {
-                    // A new name needs the references to it changed as well, which is not supported yet.
-                    let unsupported = ["allowNameChange"];
-                    for (option, _, value) in
-                        self.entries(value, "options", &["allowKindChange"], &unsupported)
-                    {
-                        allow_kind_change = self.boolean(value, option);
-                    }
+    fn type_meta(&mut self, root: &Node) -> Kind {
+        let (mut kind, mut versions) = (Kind::Kustomization, Vec::new());
+        for (field, _, value) in self.quietly(root, &["apiVersion", "kind"]) {
+            let Some(text) = self.string(value, field) else { continue };
+            match (field, text.as_str()) {
+                (_, "") | ("kind", "Kustomization") => {}
+                ("kind", "Component") => kind = Kind::Component,
+                ("kind", _) => {
+                    let message = format!("kind is {text:?}, it must be Kustomization or Component");
+                    self.wrong(value, ProblemKind::Invalid, message);
                 }
+                _ => versions.push((value, text)),
             }
         }
-        let set = |text: &Located<String>| !text.value.trim().is_empty();
-        let source = match (inline.filter(set), file.filter(set)) {
-            (Some(inline), None) => PatchSource::Inline(inline),
-            (None, Some(file)) => PatchSource::File(file),
-            (found, _) => {
-                let number = if found.is_some() { "both" } else { "neither" };
-                let message = format!("a patch needs either `patch` or `path`, this one has {number}");
-                self.wrong(item, ProblemKind::Invalid, message);
-                return None;
-            }
+        let must = match kind {
+            Kind::Kustomization => "kustomize.config.k8s.io/v1beta1",
+            Kind::Component => "kustomize.config.k8s.io/v1alpha1",
         };
-        Some(Patch { source, target, allow_kind_change })
+        for (value, text) in versions.into_iter().filter(|(_, text)| text != must) {
+            let message = format!("apiVersion is {text:?}, of a {kind:?} it must be {must}");
+            self.wrong(value, ProblemKind::Invalid, message);
+        }
+        kind
     }
+
+    fn metadata(&mut self, value: &Node) {
+        let known = ["name", "namespace", "labels", "annotations"];
+        for (field, _, value) in self.entries(value, "metadata", &known, &[]) {
+            match field {
+                "name" | "namespace" => drop(self.string(value, field)),
+                _ => drop(self.pairs(value, field)),
+            }
+        }
+    }
+}
+
+/// Fields that others have taken the place of, in the order in which the reference warns about them.
+const DEPRECATED: &[&str] =
+    &["bases", "commonLabels", "imageTags", "patchesJson6902", "patchesStrategicMerge", "vars"];
+
+/// Whether a field holds what leaving it out would mean as well.
+fn is_nothing(value: &Node) -> bool {
+    value.as_str() == Some("")
 }

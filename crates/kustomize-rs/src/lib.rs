@@ -1,14 +1,16 @@
 //! `kustomize build` as a library: objects in, objects out, with the place where each was written.
 //!
 //! It reads only through [`Files`] and writes nothing: no disk, no network, no process, no environment. The same tree
-//! and options always give the same bytes. Supported so far: `resources`, `namespace`, `images`, `labels`,
-//! `commonLabels`, `commonAnnotations` and `patches`; any other field is refused by name, never ignored.
+//! and options always give the same bytes, those of kustomize 5.5. All fields of a kustomization are honoured but those
+//! that start a program or fetch something (`helmCharts`, addresses as resources, functions), which are refused by name.
 //!
-//! Known differences from the reference, beside fields that are refused:
-//! - Stricter: an object needs `apiVersion`; two versions of one object are a duplicate; an item without its merge key in a
-//!   strategic merge, duplicate keys in the kustomization, and a patch that changes a name are errors.
-//! - A number merged over quoted text stays a number; there it takes the quotes over and becomes text.
-//! - Merge keys and cluster-scoped kinds are short tables written by hand, not the whole schema.
+//! [`Kustomization`] is one directory, read and ready to be built; [`Cache`] lets many builds share what they read and
+//! make; [`load_plain`] is for directories without a kustomization.
+//!
+//! Known differences from the reference:
+//! - What is refused, and the limits ([`Limits`]): there is nothing to fetch, and no input is trusted.
+//! - `vars` that nothing uses are no warning; errors are told all at once, each with its place.
+//! - Objects of other kinds than ConfigMap and Secret cannot ask for a hash.
 //!
 //! ```
 //! use kustomize_rs::{MemoryFiles, Options, build, to_yaml};
@@ -25,30 +27,58 @@
 //! # Ok::<(), kustomize_rs::Error>(())
 //! ```
 
+#![deny(missing_docs)]
+
+mod accumulate;
 mod annotations;
 mod build;
+mod cache;
+mod config;
+mod directories;
 mod emit;
 mod error;
 mod field_path;
 mod files;
+mod finish;
+mod folded;
+mod generate;
+mod hash;
+mod history;
 mod images;
 mod item;
 mod kustomization;
 mod labels;
+mod names;
 mod namespace;
+mod openapi;
 mod order;
 mod patch;
 mod path;
 mod plain;
+mod plugins;
+mod quick;
 mod read;
+mod references;
+mod replacement;
+mod replicas;
 mod resmap;
 mod resource;
-mod scope;
+mod schema;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod timestamp;
+mod trace;
+mod transform;
 mod value;
+mod value_add;
+mod vars;
+mod warning;
 
+use std::sync::Arc;
+
+pub use build::Kustomization;
+pub use cache::{Cache, CacheStatistics};
 pub use error::{Error, Problem, ProblemKind};
 pub use files::{DirEntry, EntryKind, Files, FilesError, MemoryFiles};
 pub use resmap::{ResMap, to_yaml};
@@ -59,6 +89,8 @@ pub use resource::{Origin, Resource, ResourceId};
 pub struct Options {
     /// Where reading and building stops with an error.
     pub limits: Limits,
+    /// What builds share; without one, each build begins anew.
+    pub cache: Option<Arc<Cache>>,
 }
 
 /// Bounds against hostile or runaway input.
@@ -100,7 +132,7 @@ impl Default for Limits {
 /// All problems that were found, each with its file and line. A field of the kustomization that is not supported is
 /// one of them.
 pub fn build(files: &dyn Files, dir: &str, options: &Options) -> Result<ResMap, Error> {
-    build::build(files, dir, options)
+    Kustomization::load_within(files, dir, options)?.build(options)
 }
 
 /// Loads a directory without a kustomization: every `*.yaml`, `*.yml` and `*.json` file below it, sorted by path,
@@ -120,3 +152,8 @@ pub fn load_plain(files: &dyn Files, dir: &str, options: &Options) -> Result<Res
 pub fn is_kustomization(files: &dyn Files, dir: &str) -> Result<bool, Error> {
     build::is_kustomization(files, dir)
 }
+
+/// So that the example in the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

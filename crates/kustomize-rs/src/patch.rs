@@ -1,230 +1,256 @@
-//! `patches`: finds what a patch is for and applies it. Strategic merge or JSON 6902 is told by the text itself.
+//! `patches`, `patchesStrategicMerge` and `patchesJson6902`: finds what a patch is for and applies it. Strategic merge or
+//! JSON 6902 is told by the text itself.
 
+mod directive;
 mod json;
-mod merge_keys;
+mod list;
 mod strategic;
+mod text;
 
-use serde_json::Value;
-use yaml_span::{Document, Schema};
+use std::collections::HashSet;
 
-use crate::error::Position;
+use serde_json::{Map, Value};
+
+use crate::build::Place;
 use crate::item::{Id, Item};
-use crate::kustomization::{Located, Patch, PatchSource, Selector};
-use crate::path;
-use crate::read::{self, Reader};
-use crate::{EntryKind, Problem, ProblemKind, Resource, annotations};
+use crate::kustomization::{Located, Patch, PatchOptions, Selector};
+use crate::read::Reader;
+use crate::schema::Schema;
+use crate::value::Marks;
+use crate::{Problem, Resource, annotations};
+use text::{Content, Text};
 
 /// Levels of nesting an object may have after a patch: what walks it calls itself.
 const DEPTH: usize = 256;
 /// Values an object may have after a patch: copies double it.
 const VALUES: usize = 1_000_000;
 
-/// The text of a patch and its place.
-struct Text {
-    file: String,
-    at: Position,
-    text: String,
-    inline: bool,
-}
+const NO_OBJECT: &str = "nothing is left that has kind and metadata.name";
 
 /// Applies one entry of `patches` to the objects; what cannot be applied is a problem.
 pub(crate) fn apply(
     reader: &mut Reader<'_>,
-    dir: &str,
-    file: &str,
+    place: Place<'_>,
+    schema: &Schema,
     patch: &Patch,
     items: &mut Vec<Item>,
+    warnings: &mut Vec<Problem>,
 ) -> Vec<Problem> {
-    let text = match load(reader, dir, file, patch) {
+    let text = match Text::load(reader, place, &patch.source) {
         Ok(text) => text,
         Err(problem) => return vec![problem],
     };
-    let documents = match text.parse(reader, Schema::Kustomize) {
-        Ok(documents) => documents,
-        Err(problems) => return problems,
-    };
-    let first_is_list = documents.first().is_some_and(|(_, document)| document.root.as_sequence().is_some());
-    if first_is_list {
-        // The reference reads operations as `kubectl apply` reads files: a plain n is false there.
-        return match text.parse(reader, Schema::Kubernetes) {
-            Ok(documents) => text.operations(&documents, patch, items),
-            Err(problems) => problems,
-        };
-    }
-    match text.objects(&documents) {
-        Ok(patches) => text.merge(patches, patch, items),
+    match text.content(reader) {
+        Ok(Content::Operations(operations)) => {
+            text.operations(&operations, patch.target.as_ref(), true, items)
+        }
+        Ok(Content::Objects(patches)) => {
+            warnings.extend(text.left_over(&patches));
+            match &patch.target {
+                Some(target) => text.merge_into_all(schema, patches, target, patch.options, items),
+                None => text.merge_each(schema, patches, patch.options, false, items),
+            }
+        }
         Err(problems) => problems,
     }
 }
 
-fn load(reader: &mut Reader<'_>, dir: &str, file: &str, patch: &Patch) -> Result<Text, Problem> {
-    let written: &Located<String> = match &patch.source {
-        PatchSource::Inline(text) => {
-            // The reference trims: block text loses its last line break.
-            return Ok(Text { file: file.into(), at: text.at, text: text.value.trim().into(), inline: true });
+/// Applies one entry of `patchesStrategicMerge`: the path of a file, or the text itself.
+pub(crate) fn apply_merge(
+    reader: &mut Reader<'_>,
+    place: Place<'_>,
+    schema: &Schema,
+    entry: &Located<String>,
+    items: &mut Vec<Item>,
+    warnings: &mut Vec<Problem>,
+) -> Vec<Problem> {
+    let loaded = Text::inline_objects(reader, place, entry).map_or_else(
+        || {
+            let text = Text::file(reader, place, entry).map_err(|problem| vec![problem])?;
+            let patches = text.objects(reader)?;
+            Ok((text, patches))
+        },
+        Ok,
+    );
+    match loaded {
+        Ok((text, patches)) => {
+            warnings.extend(text.left_over(&patches));
+            text.merge_each(schema, patches, PatchOptions::default(), true, items)
         }
-        PatchSource::File(path) => path,
-    };
-    let refuse =
-        |kind, why: &str| Err(Problem::at(file, written.at, kind, format!("{}: {why}", written.value)));
-    let Ok(path) = path::resolve(dir, &written.value) else {
-        return refuse(ProblemKind::Outside, "files must be in or below the directory of the kustomization");
-    };
-    match reader.files.entry(&path) {
-        Err(error) => return refuse(ProblemKind::Read, &error.to_string()),
-        Ok(None) if path::looks_remote(&written.value) => {
-            return refuse(
-                ProblemKind::Unsupported,
-                "nothing is fetched while rendering; copy it into the repository",
-            );
-        }
-        Ok(None) => return refuse(ProblemKind::Read, "no such file"),
-        Ok(Some(EntryKind::Directory)) => return refuse(ProblemKind::Read, "is a directory, not a file"),
-        Ok(Some(EntryKind::File)) if !path::is_within(&path, dir) => {
-            return refuse(
-                ProblemKind::Outside,
-                "files must be in or below the directory of the kustomization",
-            );
-        }
-        Ok(Some(EntryKind::File)) => {}
+        Err(problems) => problems,
     }
-    let text = reader.text(&path)?;
-    Ok(Text { file: path, at: Position::default(), text, inline: false })
+}
+
+/// Applies one entry of `patchesJson6902`.
+pub(crate) fn apply_json(
+    reader: &mut Reader<'_>,
+    place: Place<'_>,
+    patch: &Patch,
+    items: &mut [Item],
+) -> Vec<Problem> {
+    let text = match Text::load(reader, place, &patch.source) {
+        Ok(text) => text,
+        Err(problem) => return vec![problem],
+    };
+    if patch.target.as_ref().is_none_or(|target| !target.has_name()) {
+        return vec![text.problem("a JSON 6902 patch needs a target with a name")];
+    }
+    match text.only_operations(reader) {
+        Ok(operations) if operations.is_empty() => vec![text.problem("the patch is empty")],
+        // What such a patch renames is not remembered by its old name, as in the reference.
+        Ok(operations) => text.operations(&operations, patch.target.as_ref(), false, items),
+        Err(problems) => problems,
+    }
 }
 
 impl Text {
-    fn problem(&self, kind: ProblemKind, message: impl Into<String>) -> Problem {
-        Problem::at(&self.file, self.at, kind, message)
-    }
-
-    /// Places inside an inline patch are those of the kustomization.
-    fn relocate(&self, problems: Vec<Problem>) -> Vec<Problem> {
-        if !self.inline {
-            return problems;
-        }
-        let at = |problem: Problem| Problem {
-            line: self.at.line,
-            column: self.at.column,
-            message: format!("line {} of the patch: {}", problem.line, problem.message),
-            ..problem
-        };
-        problems.into_iter().map(at).collect()
-    }
-
-    fn parse(&self, reader: &Reader<'_>, schema: Schema) -> Result<Vec<(usize, Document)>, Vec<Problem>> {
-        reader.parse_as(&self.file, &self.text, schema).map_err(|problems| self.relocate(problems))
-    }
-
-    /// The text as strategic merge patches.
-    fn objects(&self, documents: &[(usize, Document)]) -> Result<Vec<Resource>, Vec<Problem>> {
-        if documents.is_empty() {
-            return Err(vec![self.problem(ProblemKind::Patch, "the patch is empty")]);
-        }
-        let objects = read::objects(&self.file, documents, Schema::Kustomize);
-        objects
-            .map(|objects| objects.into_iter().map(|(object, _)| object).collect())
-            .map_err(|problems| self.relocate(problems))
-    }
-
-    fn merge(&self, mut patches: Vec<Resource>, entry: &Patch, items: &mut Vec<Item>) -> Vec<Problem> {
-        if entry.target.is_some() && patches.len() > 1 {
-            let message = "several patches in one file, with a target: give each its own entry";
-            return vec![self.problem(ProblemKind::Patch, message)];
-        }
-        if entry.target.is_some() {
-            patches.iter_mut().for_each(|patch| annotations::normalise_patch(&mut patch.value));
-        }
+    /// Merges each patch into the one object that it names.
+    fn merge_each(
+        &self,
+        schema: &Schema,
+        patches: Vec<(Resource, Marks)>,
+        options: PatchOptions,
+        as_text: bool,
+        items: &mut Vec<Item>,
+    ) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for patch in &patches {
-            let chosen = match &entry.target {
-                Some(target) => selected(items, target),
-                None => match only_match(items, patch) {
-                    Ok(index) => vec![index],
-                    Err(why) => {
-                        problems.push(self.problem(ProblemKind::Patch, why));
-                        continue;
-                    }
-                },
-            };
-            let mut gone = Vec::new();
-            for index in chosen {
-                let Some(item) = items.get_mut(index) else { continue };
-                let id = item.resource.id();
-                match merge_into(item, patch, entry) {
-                    Ok(true) => {}
-                    Ok(false) => gone.push(index),
-                    Err(why) => {
-                        problems.push(self.problem(ProblemKind::Patch, format!("{id}: {why}")));
-                    }
+        let mut gone = vec![false; items.len()];
+        for (mut patch, marks) in patches {
+            let index = match only_match(items, &gone, &patch) {
+                Ok(index) => index,
+                Err(why) => {
+                    problems.push(self.problem(why));
+                    continue;
                 }
+            };
+            if as_text {
+                annotations::normalise_patch(patch.value_mut(), &marks);
+            } else {
+                annotations::write_out(patch.value_mut(), &marks);
             }
-            for index in gone.into_iter().rev() {
-                items.remove(index);
+            let Some(item) = items.get_mut(index) else { continue };
+            match merge_into(item, &patch.value, &marks, options, schema) {
+                Ok(kept) => gone[index] = !kept,
+                Err(why) => problems.push(self.problem(format!("{}: {why}", item.resource.id()))),
             }
+        }
+        remove(items, &gone);
+        problems
+    }
+
+    /// Merges the patch into all objects that the target means.
+    fn merge_into_all(
+        &self,
+        schema: &Schema,
+        patches: Vec<(Resource, Marks)>,
+        target: &Selector,
+        options: PatchOptions,
+        items: &mut Vec<Item>,
+    ) -> Vec<Problem> {
+        let mut patches = patches.into_iter();
+        let (Some((mut patch, marks)), None) = (patches.next(), patches.next()) else {
+            return vec![self.problem("several patches in one file, with a target: give each its own entry")];
+        };
+        annotations::normalise_patch(patch.value_mut(), &marks);
+        let mut problems = Vec::new();
+        let mut gone = vec![false; items.len()];
+        for index in selected(items, target) {
+            let Some(item) = items.get_mut(index) else { continue };
+            let patch_value = patch.value_mut();
+            if let Value::Object(map) = patch_value {
+                map.insert("apiVersion".into(), item.resource.api_version().into());
+            }
+            match merge_into(item, patch_value, &marks, options, schema) {
+                Ok(kept) => gone[index] = !kept,
+                Err(why) => problems.push(self.problem(format!("{}: {why}", item.resource.id()))),
+            }
+        }
+        remove(items, &gone);
+        if options != PatchOptions::default() && problems.is_empty() {
+            problems.extend(self.twice(items));
         }
         problems
     }
 
-    fn operations(&self, documents: &[(usize, Document)], entry: &Patch, items: &mut [Item]) -> Vec<Problem> {
-        let [(_, document)] = documents else {
-            return vec![self.problem(ProblemKind::Patch, "JSON 6902 operations are one document")];
-        };
-        let operations = match json::read(&document.root.to_json()) {
-            Ok(operations) => operations,
-            Err(why) => return vec![self.problem(ProblemKind::Patch, why)],
-        };
-        let Some(target) = &entry.target else {
+    /// Objects that have become one by a change of name or kind.
+    fn twice(&self, items: &[Item]) -> Option<Problem> {
+        let mut seen = HashSet::with_capacity(items.len());
+        let twice = items.iter().find(|item| !seen.insert(item.id()))?;
+        Some(self.problem(format!("there would be two objects {}", twice.resource.id())))
+    }
+
+    fn operations(
+        &self,
+        operations: &[json::Operation],
+        target: Option<&Selector>,
+        remember: bool,
+        items: &mut [Item],
+    ) -> Vec<Problem> {
+        let Some(target) = target else {
             let message = "a JSON 6902 patch needs a target: it does not say itself which object it is for";
-            return vec![self.problem(ProblemKind::Patch, message)];
+            return vec![self.problem(message)];
         };
         let mut problems = Vec::new();
         for index in selected(items, target) {
             let Some(item) = items.get_mut(index) else { continue };
-            item.remember();
-            item.blanks.clear();
+            if remember {
+                item.remember();
+            }
+            item.blanks.forget();
             let id = item.resource.id();
-            let done = json::apply(&mut item.resource.value, &operations);
-            let done = done.map_err(|why| (ProblemKind::Patch, why)).and_then(|()| {
-                if !is_object(&item.resource) {
-                    Err((ProblemKind::Patch, NO_OBJECT.to_owned()))
-                } else if item.resource.name() != id.name {
-                    Err((ProblemKind::Unsupported, "changing metadata.name is not supported yet".to_owned()))
-                } else {
-                    Ok(())
-                }
-            });
-            if let Err((kind, why)) = done {
-                problems.push(self.problem(kind, format!("{id}: {why}")));
+            let annotated = !item.previous.is_empty();
+            let done = json::apply(item.resource.value_mut(), operations, annotated);
+            let done = done
+                .and_then(|()| annotations::after_operations(item.resource.value_mut(), &item.blanks))
+                .and_then(|()| if is_object(&item.resource) { Ok(()) } else { Err(NO_OBJECT.to_owned()) });
+            if let Err(why) = done {
+                problems.push(self.problem(format!("{id}: {why}")));
             }
         }
         problems
     }
 }
 
-const NO_OBJECT: &str = "nothing is left that has apiVersion, kind and metadata.name";
+fn remove(items: &mut Vec<Item>, gone: &[bool]) {
+    if gone.contains(&true) {
+        let mut gone = gone.iter();
+        items.retain(|_| gone.next() != Some(&true));
+    }
+}
 
 /// Whether what a patch left is still an object.
 fn is_object(resource: &Resource) -> bool {
-    !resource.api_version().is_empty() && !resource.kind().is_empty() && !resource.name().is_empty()
+    !resource.kind().is_empty() && !resource.name().is_empty()
 }
 
-/// The objects that a target means.
-fn selected(items: &[Item], target: &Selector) -> Vec<usize> {
+/// The objects that a target means, by the names they have or had at first.
+pub(crate) fn selected(items: &[Item], target: &Selector) -> Vec<usize> {
     let means = |item: &Item| {
-        let id = item.id();
-        let ids = || std::iter::once(&id).chain(&item.previous);
-        let names: Vec<&str> = ids().map(|id| id.name.as_str()).collect();
-        let namespaces: Vec<&str> =
-            ids().map(|id| if id.namespace.is_empty() { "default" } else { &id.namespace }).collect();
-        target.selects(&item.resource, &names, &namespaces)
+        let (now, first) = (item.id(), item.previous.first());
+        let first = first.unwrap_or(&now);
+        // What is outside namespaces has one that no name fits but `.*`.
+        let of = |id: &Id| if id.namespace.is_empty() { CLUSTER.to_owned() } else { id.namespace.clone() };
+        let namespaces = [of(first), of(&now)];
+        target.selects(&item.resource, &[&first.name, &now.name], &[&namespaces[0], &namespaces[1]])
     };
     items.iter().enumerate().filter(|(_, item)| means(item)).map(|(index, _)| index).collect()
 }
 
+/// The namespace that the reference gives to what is outside namespaces, for targets.
+const CLUSTER: &str = "_non_namespaceable_";
+
 /// The one object that a patch without a target names.
-fn only_match(items: &[Item], patch: &Resource) -> Result<usize, String> {
+fn only_match(items: &[Item], gone: &[bool], patch: &Resource) -> Result<usize, String> {
     let id = Id::of(patch);
-    let mut found = items.iter().enumerate().filter(|(_, item)| item.is_or_was(&id)).map(|(index, _)| index);
+    let named = |item: &Item| {
+        item.resource.name() == id.name || item.previous.iter().any(|previous| previous.name == id.name)
+    };
+    let mut found = items
+        .iter()
+        .zip(gone)
+        .enumerate()
+        .filter(|(_, (item, gone))| !**gone && named(item) && item.is_or_was(&id))
+        .map(|(index, _)| index);
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
         (Some(_), Some(_)) => Err(format!("the patch fits more than one {}", patch.id())),
@@ -247,33 +273,39 @@ fn only_match(items: &[Item], patch: &Resource) -> Result<usize, String> {
 }
 
 /// `false`: the patch deleted the object.
-fn merge_into(item: &mut Item, patch: &Resource, entry: &Patch) -> Result<bool, String> {
+fn merge_into(
+    item: &mut Item,
+    patch: &Value,
+    marks: &Marks,
+    options: PatchOptions,
+    schema: &Schema,
+) -> Result<bool, String> {
     let resource = &item.resource;
-    let keys = merge_keys::of(resource.api_version(), resource.kind());
-    let [api_version, kind, name] =
-        [resource.api_version(), resource.kind(), resource.name()].map(|text| Value::String(text.into()));
+    let [kind, name] = [resource.kind(), resource.name()].map(|text| Value::String(text.into()));
     let namespace = resource.namespace().map(str::to_owned);
-    if entry.allow_kind_change {
+    if options != PatchOptions::default() {
         item.remember();
     }
-    let mut base = std::mem::take(&mut item.resource.value);
-    for blank in std::mem::take(&mut item.blanks) {
-        strategic::drop_blank(&mut base, &blank, keys);
+    let value = item.resource.value_mut();
+    if !strategic::merge(value, patch, schema, &mut item.blanks, marks)? {
+        return Ok(false);
     }
-    let Some(mut merged) = strategic::merge(base, &patch.value, keys)? else { return Ok(false) };
-    let object = merged.as_object_mut().ok_or(NO_OBJECT)?;
-    if !entry.allow_kind_change {
-        object.insert("apiVersion".into(), api_version);
+    let object = value.as_object_mut().ok_or(NO_OBJECT)?;
+    if !options.allow_kind_change {
         object.insert("kind".into(), kind);
     }
-    let metadata = object.entry("metadata").or_insert_with(|| Value::Object(serde_json::Map::new()));
+    let metadata = object.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
     let metadata = metadata.as_object_mut().ok_or("metadata is not a mapping")?;
-    metadata.insert("name".into(), name);
+    if !options.allow_name_change {
+        metadata.insert("name".into(), name);
+    }
     match namespace {
         Some(namespace) => metadata.insert("namespace".into(), Value::String(namespace)),
         None => metadata.shift_remove("namespace"),
     };
-    item.resource.value = merged;
+    if too_large(value) {
+        return Err("makes the object too deep or too large".into());
+    }
     if is_object(&item.resource) { Ok(true) } else { Err(NO_OBJECT.into()) }
 }
 
@@ -293,3 +325,6 @@ fn too_large(value: &Value) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests;

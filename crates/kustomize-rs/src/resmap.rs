@@ -1,5 +1,6 @@
 //! The ordered result of a build.
 
+use crate::Problem;
 use crate::emit;
 use crate::resource::{Resource, ResourceId};
 
@@ -7,12 +8,23 @@ use crate::resource::{Resource, ResourceId};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResMap {
     resources: Vec<Resource>,
+    warnings: Vec<Problem>,
 }
 
 impl ResMap {
     /// The caller has made sure that identities are unique.
     pub(crate) fn new(resources: Vec<Resource>) -> Self {
-        Self { resources }
+        Self { resources, warnings: Vec::new() }
+    }
+
+    pub(crate) fn with_warnings(self, warnings: Vec<Problem>) -> Self {
+        Self { warnings, ..self }
+    }
+
+    /// What is no error and should still be told, each with its place: fields of the past.
+    #[must_use]
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
     }
 
     /// The objects, in order.

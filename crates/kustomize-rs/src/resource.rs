@@ -1,16 +1,19 @@
 //! One rendered object, its identity, and where it came from.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::scope;
+use crate::schema::Schema;
 
 /// An object and where it was written.
 #[derive(Clone, PartialEq)]
 pub struct Resource {
-    /// The object: always a map with `apiVersion`, `kind` and `metadata.name`. Keys keep the order of the file.
-    pub value: Value,
+    /// The object: always a map with `kind` and `metadata.name`, and with `apiVersion` where it was written: kustomize, unlike
+    /// a cluster, does without. Keys keep the order of the file. Shared
+    /// between builds that did not change it.
+    pub value: Arc<Value>,
     /// Where its text begins.
     pub origin: Origin,
 }
@@ -103,6 +106,11 @@ impl Resource {
         (!namespace.is_empty()).then_some(namespace)
     }
 
+    /// The object, to be changed: its own copy from then on.
+    pub(crate) fn value_mut(&mut self) -> &mut Value {
+        Arc::make_mut(&mut self.value)
+    }
+
     /// The identity.
     #[must_use]
     pub fn id(&self) -> ResourceId {
@@ -114,10 +122,11 @@ impl Resource {
         }
     }
 
-    /// Whether the kind is known to live outside namespaces. Unknown kinds count as namespaced.
+    /// Whether the kind is one of Kubernetes 1.21 that live outside namespaces. All others count as namespaced, as they do in
+    /// the reference.
     #[must_use]
     pub fn is_cluster_scoped(&self) -> bool {
-        scope::is_cluster_scoped(self.group(), self.kind())
+        Schema::Builtin.cluster_scoped(self.api_version(), self.kind())
     }
 }
 

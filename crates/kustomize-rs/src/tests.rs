@@ -1,9 +1,12 @@
 //! What users and neighbour crates rely on, and the comparison with the reference.
 
+mod cache;
+mod composed;
 mod features;
 mod hostile;
 mod reference;
 mod sample;
+mod whole;
 
 use std::path::Path;
 

@@ -44,7 +44,7 @@ pub use edit::{EditError, Editor};
 pub use emit::{emit, emit_key};
 pub use error::{Error, ErrorKind, Errors};
 pub use options::{Limits, Schema};
-pub use parse::parse;
+pub use parse::{parse, parse_last_wins};
 pub use path::{Path, PathError, Segment};
 pub use read::from_node;
 pub use span::{Mark, Span};

@@ -21,6 +21,18 @@ use source::Source;
 /// # Errors
 /// [`Errors`] lists what is wrong, with places.
 pub fn parse(text: &str, schema: Schema, limits: &Limits) -> Result<Vec<Document>, Errors> {
+    documents(text, schema, limits, false)
+}
+
+/// As [`parse`], but a key may be written again: its last value counts. Kustomize reads its own files so.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_last_wins(text: &str, schema: Schema, limits: &Limits) -> Result<Vec<Document>, Errors> {
+    documents(text, schema, limits, true)
+}
+
+fn documents(text: &str, schema: Schema, limits: &Limits, last_wins: bool) -> Result<Vec<Document>, Errors> {
     let mut limits = *limits;
     limits.depth = limits.depth.min(Limits::MAX_DEPTH);
     if text.len() > limits.bytes {
@@ -33,7 +45,7 @@ pub fn parse(text: &str, schema: Schema, limits: &Limits) -> Result<Vec<Document
             help: Some("split it into several files".to_owned()),
         }]));
     }
-    let mut builder = Builder::new(text, schema, limits);
+    let mut builder = Builder { last_wins, ..Builder::new(text, schema, limits) };
     if let Err(fatal) = builder.run(text) {
         builder.errors.push(*fatal);
     }
@@ -69,6 +81,7 @@ struct Builder<'a> {
     source: Source<'a>,
     schema: Schema,
     limits: Limits,
+    last_wins: bool,
     documents: Vec<Document>,
     errors: Vec<Error>,
     open: Vec<Open>,
@@ -88,6 +101,7 @@ impl<'a> Builder<'a> {
             source: Source::new(text),
             schema,
             limits,
+            last_wins: false,
             documents: Vec::new(),
             errors: Vec::new(),
             open: Vec::new(),
@@ -308,6 +322,10 @@ impl<'a> Builder<'a> {
         let Value::Mapping(entries) = &mut open.built.node.value else { return Ok(()) };
         let text = key.node.key_text();
         if let Some(first) = find(entries, &mut open.index, &text) {
+            if self.last_wins {
+                entries[first] = (key.node, value);
+                return Ok(());
+            }
             let (first, at) = (entries[first].0.span.start, key.node.span.start);
             let name = short(&text);
             let message = format!(

@@ -138,7 +138,7 @@ fn variant(files: &dyn Files, name: &str, dir: &str) -> Result<RenderedVariant, 
     let (mut objects, mut crds, mut found) = (Vec::new(), BTreeMap::new(), Vec::new());
     for resource in built.map_err(located)? {
         let origin = Origin { file: resource.origin.file, line: resource.origin.line };
-        match normalise::normalise(resource.value, origin) {
+        match normalise::normalise(Arc::unwrap_or_clone(resource.value), origin) {
             Ok(object) => {
                 crds.extend(normalise::defined_kind(&object));
                 objects.push(object);

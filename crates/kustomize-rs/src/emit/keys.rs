@@ -4,17 +4,20 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-/// The keys of a map in the order of output.
-pub(super) fn sorted(map: &Map<String, Value>) -> Vec<&str> {
-    let mut keys: Vec<&str> = map.keys().map(String::as_str).collect();
-    merge_sort(&mut keys);
-    keys
+/// A key and its value.
+type Entry<'m> = (&'m str, &'m Value);
+
+/// The entries of a map in the order of output.
+pub(super) fn sorted(map: &Map<String, Value>) -> Vec<Entry<'_>> {
+    let mut entries: Vec<Entry<'_>> = map.iter().map(|(key, value)| (key.as_str(), value)).collect();
+    merge_sort(&mut entries);
+    entries
 }
 
 /// The order below is not total for every set of keys, and the sort of the standard library may panic on such; this
 /// one always ends and never does.
-fn merge_sort(keys: &mut Vec<&str>) {
-    if keys.len() < 2 || keys.is_sorted_by(|a, b| compare(a, b) == Ordering::Less) {
+fn merge_sort(keys: &mut Vec<Entry<'_>>) {
+    if keys.len() < 2 || keys.is_sorted_by(|a, b| compare(a.0, b.0) == Ordering::Less) {
         return;
     }
     let mut right = keys.split_off(keys.len() / 2);
@@ -24,7 +27,7 @@ fn merge_sort(keys: &mut Vec<&str>) {
     let (mut left, mut right) = (keys.iter().copied().peekable(), right.into_iter().peekable());
     loop {
         match (left.peek(), right.peek()) {
-            (Some(a), Some(b)) if compare(b, a) == Ordering::Less => merged.extend(right.next()),
+            (Some(a), Some(b)) if compare(b.0, a.0) == Ordering::Less => merged.extend(right.next()),
             (Some(_), _) => merged.extend(left.next()),
             (None, Some(_)) => merged.extend(right.next()),
             (None, None) => break,

@@ -20,7 +20,8 @@ fn whole(float: f64) -> Option<i128> {
         reason = "the cast saturates, and what is out of range is dropped"
     )]
     let integer = if float.fract() == 0.0 { float as i128 } else { return None };
-    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&integer).then_some(integer)
+    // The least one stays a float in the reference.
+    (i128::from(i64::MIN) + 1..=i128::from(u64::MAX)).contains(&integer).then_some(integer)
 }
 
 /// The fewest digits that read back the same, with an exponent of at least two digits below 1e-4 and from 1e6 on.

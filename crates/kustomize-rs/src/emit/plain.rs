@@ -10,7 +10,7 @@ pub(super) fn means_string(text: &str) -> bool {
         Some(b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~') => !is_word(text),
         Some(b'.') => !is_dotted_word(text) && !is_float(text),
         Some(b'+' | b'-' | b'0'..=b'9') => {
-            !is_dotted_word(text.trim_start_matches(['+', '-']))
+            !is_dotted_word(text.strip_prefix(['+', '-']).unwrap_or(text))
                 && timestamp::canonical(text).is_none()
                 && !is_number(text)
                 && !is_base_60(text)

@@ -55,6 +55,29 @@ struct Facts {
     space_before_break: bool,
 }
 
+/// Whether nothing about the characters of a text keeps it from being plain. Most texts are of this kind, and found to be in
+/// one pass over their bytes; what is not is looked at closely.
+fn is_harmless(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut previous = match bytes.first() {
+        Some(first) if first.is_ascii_alphanumeric() || matches!(first, b'/' | b'_' | b'(' | b'$') => *first,
+        _ => return false,
+    };
+    for byte in &bytes[1..] {
+        let danger = match byte {
+            b' ' => previous == b':',
+            b'#' => previous == b' ',
+            b'!'..=b'~' => false,
+            _ => true,
+        };
+        if danger {
+            return false;
+        }
+        previous = *byte;
+    }
+    !matches!(previous, b' ' | b':')
+}
+
 fn facts(text: &str) -> Facts {
     let mut facts =
         Facts { indicator: text.starts_with("---") || text.starts_with("..."), ..Facts::default() };
@@ -89,7 +112,14 @@ fn facts(text: &str) -> Facts {
     facts
 }
 
+pub(super) fn needs_style(text: &str) -> bool {
+    style(text, Place::Value) != Style::Plain
+}
+
 fn style(text: &str, place: Place) -> Style {
+    if is_harmless(text) {
+        return if means_string(text) { Style::Plain } else { Style::Double };
+    }
     let facts = facts(text);
     let wanted = if text.contains('\n') {
         Style::Literal
@@ -109,17 +139,25 @@ fn style(text: &str, place: Place) -> Style {
 }
 
 fn plain(emitter: &mut Emitter<'_>, text: &str, indent: usize, may_fold: bool) {
-    let mut characters = text.chars().peekable();
+    // What ends before the edge cannot fold: no blank stands beyond it.
+    if !may_fold || emitter.column + text.len() <= WIDTH {
+        return emitter.text(text);
+    }
+    let mut rest = text;
     let mut after_space = false;
-    while let Some(character) = characters.next() {
-        let folds = may_fold && character == ' ' && !after_space && emitter.column > WIDTH;
-        if folds && characters.peek() != Some(&' ') {
+    while let Some(at) = rest.find(' ') {
+        let (word, tail) = rest.split_at(at);
+        after_space &= word.is_empty();
+        emitter.text(word);
+        rest = &tail[1..];
+        if !after_space && emitter.column > WIDTH && !rest.starts_with(' ') {
             emitter.fold(indent);
         } else {
-            emitter.put(character);
+            emitter.put(' ');
         }
-        after_space = character == ' ';
+        after_space = true;
     }
+    emitter.text(rest);
 }
 
 fn single(emitter: &mut Emitter<'_>, text: &str, indent: usize, may_fold: bool) {
@@ -228,17 +266,27 @@ fn literal(emitter: &mut Emitter<'_>, text: &str, indent: usize) {
     }
     emitter.line_break();
     let mut line_start = true;
-    for character in text.chars() {
-        if is_break(character) {
-            emitter.put(character);
-            emitter.column = 0;
-            line_start = true;
-        } else {
+    let mut rest = text;
+    while let Some(at) = rest.find(is_break) {
+        let (line, tail) = rest.split_at(at);
+        if !line.is_empty() {
             if line_start {
                 emitter.indent(indent);
             }
-            emitter.put(character);
-            line_start = false;
+            emitter.text(line);
         }
+        let mut characters = tail.chars();
+        if let Some(end) = characters.next() {
+            emitter.put(end);
+        }
+        emitter.column = 0;
+        line_start = true;
+        rest = characters.as_str();
+    }
+    if !rest.is_empty() {
+        if line_start {
+            emitter.indent(indent);
+        }
+        emitter.text(rest);
     }
 }

@@ -7,16 +7,38 @@ use crate::read::position;
 use crate::{Problem, ProblemKind};
 
 /// A file being read, and what is wrong with it so far.
-pub(super) struct Fields<'a> {
-    pub(super) file: &'a str,
+pub(crate) struct Fields<'a> {
+    file: &'a str,
+    /// Fields that are not known are passed over: the reference reads the files of built-in plugins so.
+    lenient: bool,
     pub(super) problems: Vec<Problem>,
 }
 
 /// A field by its proper name, its key as written, its value.
 type Entry<'n, 'k> = (&'k str, &'n Node, &'n Node);
 
+impl<'a> Fields<'a> {
+    pub(crate) fn new(file: &'a str) -> Self {
+        Self { file, lenient: false, problems: Vec::new() }
+    }
+
+    /// Passes over fields that are not known.
+    pub(crate) fn lenient(file: &'a str) -> Self {
+        Self { lenient: true, ..Self::new(file) }
+    }
+
+    pub(super) fn is_lenient(&self) -> bool {
+        self.lenient
+    }
+
+    /// `value`, unless something was wrong.
+    pub(crate) fn done<T>(self, value: T) -> Result<T, Vec<Problem>> {
+        if self.problems.is_empty() { Ok(value) } else { Err(self.problems) }
+    }
+}
+
 impl Fields<'_> {
-    pub(super) fn wrong(&mut self, node: &Node, kind: ProblemKind, message: impl Into<String>) {
+    pub(crate) fn wrong(&mut self, node: &Node, kind: ProblemKind, message: impl Into<String>) {
         self.problems.push(Problem::at(self.file, position(node), kind, message));
     }
 
@@ -26,13 +48,13 @@ impl Fields<'_> {
     }
 
     /// The fields of `node` that are known and not null. Names are compared as the reference does, without regard to
-    /// case.
-    pub(super) fn entries<'n, 'k>(
+    /// case. `refused`: fields that exist and are never honoured.
+    pub(crate) fn entries<'n, 'k>(
         &mut self,
         node: &'n Node,
         what: &str,
         known: &[&'k str],
-        unsupported: &[&str],
+        refused: &[&str],
     ) -> Vec<Entry<'n, 'k>> {
         let Some(entries) = node.as_mapping() else {
             self.wrong_type(node, what, "mapping");
@@ -46,9 +68,13 @@ impl Fields<'_> {
                 if !value.is_null() {
                     found.push((*field, key, value));
                 }
-            } else if let Some(field) = unsupported.iter().find(same) {
-                self.wrong(key, ProblemKind::Unsupported, format!("{field} is not supported yet"));
-            } else {
+            } else if let Some(field) = refused.iter().find(same) {
+                let message = format!(
+                    "{field} is refused: nothing is started or fetched while rendering; render the chart \
+                     beforehand and commit the result"
+                );
+                self.wrong(key, ProblemKind::Unsupported, message);
+            } else if !self.lenient {
                 let hint = match did_you_mean(&name, known.iter().copied()) {
                     Some(field) => format!("did you mean {field}?"),
                     None => format!("known are {}", known.join(", ")),
@@ -63,7 +89,17 @@ impl Fields<'_> {
         found
     }
 
-    pub(super) fn string(&mut self, node: &Node, field: &str) -> Option<String> {
+    /// Some fields of `node`, whatever else it has.
+    pub(crate) fn quietly<'n, 'k>(&self, node: &'n Node, wanted: &[&'k str]) -> Vec<Entry<'n, 'k>> {
+        let find = |(key, value): &'n (Node, Node)| {
+            let name = key.key_text();
+            let field = wanted.iter().find(|field| field.eq_ignore_ascii_case(&name))?;
+            (!value.is_null()).then_some((*field, key, value))
+        };
+        node.as_mapping().unwrap_or_default().iter().filter_map(find).collect()
+    }
+
+    pub(crate) fn string(&mut self, node: &Node, field: &str) -> Option<String> {
         let text = node.as_str().map(str::to_owned);
         if text.is_none() {
             self.wrong_type(node, field, "string (quote it)");
@@ -71,18 +107,25 @@ impl Fields<'_> {
         text
     }
 
-    pub(super) fn located(&mut self, node: &Node, field: &str) -> Option<Located<String>> {
+    pub(crate) fn located(&mut self, node: &Node, field: &str) -> Option<Located<String>> {
         self.string(node, field).map(|value| Located { value, at: position(node) })
     }
 
-    pub(super) fn boolean(&mut self, node: &Node, field: &str) -> bool {
+    pub(crate) fn boolean(&mut self, node: &Node, field: &str) -> bool {
         node.as_bool().unwrap_or_else(|| {
             self.wrong_type(node, field, "boolean");
             false
         })
     }
 
-    pub(super) fn list<T>(
+    pub(crate) fn integer(&mut self, node: &Node, field: &str) -> i64 {
+        node.as_i64().unwrap_or_else(|| {
+            self.wrong_type(node, field, "whole number");
+            0
+        })
+    }
+
+    pub(crate) fn list<T>(
         &mut self,
         node: &Node,
         field: &str,
@@ -95,13 +138,13 @@ impl Fields<'_> {
         items.iter().filter_map(|node| item(self, node)).collect()
     }
 
-    pub(super) fn strings(&mut self, node: &Node, field: &str) -> Vec<Located<String>> {
+    pub(crate) fn strings(&mut self, node: &Node, field: &str) -> Vec<Located<String>> {
         let what = format!("an entry of {field}");
         self.list(node, field, |fields, item| fields.located(item, &what))
     }
 
     /// A mapping of strings to strings.
-    pub(super) fn pairs(&mut self, node: &Node, field: &str) -> Vec<(String, String)> {
+    pub(crate) fn pairs(&mut self, node: &Node, field: &str) -> Vec<(String, String)> {
         let Some(entries) = node.as_mapping() else {
             self.wrong_type(node, field, "mapping");
             return Vec::new();

@@ -1,5 +1,7 @@
 //! Which objects a patch is for: anchored patterns over identity, and selectors over labels and annotations.
 
+use std::borrow::Cow;
+
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 use yaml_span::Node;
@@ -11,7 +13,7 @@ use crate::{ProblemKind, Resource};
 const PATTERN_SIZE: usize = 1 << 18;
 
 /// The `target` of a patch. What is absent selects everything.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Selector {
     group: Option<Regex>,
     version: Option<Regex>,
@@ -24,6 +26,7 @@ pub(crate) struct Selector {
 
 /// Compiles a pattern that must fit the whole text. It is bounded in size, and matching takes linear time.
 pub(crate) fn anchored(pattern: &str) -> Result<Regex, String> {
+    let pattern = literal_braces(pattern);
     RegexBuilder::new(&format!("^(?:{pattern})$")).size_limit(PATTERN_SIZE).build().map_err(|error| {
         match error {
             regex::Error::CompiledTooBig(_) => "is too large a pattern".to_owned(),
@@ -32,8 +35,45 @@ pub(crate) fn anchored(pattern: &str) -> Result<Regex, String> {
     })
 }
 
+/// The pattern with each brace that counts nothing made a plain character, which it is in the reference: `${NAME}`.
+pub(crate) fn literal_braces(pattern: &str) -> Cow<'_, str> {
+    if !pattern.contains('{') {
+        return Cow::Borrowed(pattern);
+    }
+    let mut text = String::with_capacity(pattern.len() + 4);
+    let mut rest = pattern;
+    while let Some(at) = rest.find(['{', '\\']) {
+        let (before, here) = rest.split_at(at);
+        text.push_str(before);
+        let taken = match here.strip_prefix('\\') {
+            // With what is escaped, and the brace of a class by name or of a character by number.
+            Some(escaped) => {
+                let length = 1 + escaped.chars().next().map_or(0, char::len_utf8);
+                length + usize::from(escaped.starts_with(['p', 'P', 'x']) && here[length..].starts_with('{'))
+            }
+            None if counts(here) => 1,
+            None => {
+                text.push('\\');
+                1
+            }
+        };
+        text.push_str(&here[..taken]);
+        rest = &here[taken..];
+    }
+    text.push_str(rest);
+    Cow::Owned(text)
+}
+
+/// Whether a text begins with `{2}`, `{2,}` or `{2,3}`.
+fn counts(text: &str) -> bool {
+    let Some((inside, _)) = text[1..].split_once('}') else { return false };
+    let (least, most) = inside.split_once(',').unwrap_or((inside, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    !least.is_empty() && digits(least) && digits(most)
+}
+
 impl Fields<'_> {
-    pub(super) fn selector(&mut self, node: &Node) -> Option<Selector> {
+    pub(crate) fn selector(&mut self, node: &Node) -> Option<Selector> {
         let mut out = Selector::default();
         let known = ["group", "version", "kind", "name", "namespace", "labelSelector", "annotationSelector"];
         for (field, _, value) in self.entries(node, "a target", &known, &[]) {
@@ -69,6 +109,11 @@ impl Fields<'_> {
 }
 
 impl Selector {
+    /// Whether it asks for a name.
+    pub(crate) fn has_name(&self) -> bool {
+        self.name.is_some()
+    }
+
     /// Whether the object is meant. `names` and `namespaces`: those that it has and had.
     pub(crate) fn selects(&self, resource: &Resource, names: &[&str], namespaces: &[&str]) -> bool {
         let fits = |pattern: &Option<Regex>, text: &str| pattern.as_ref().is_none_or(|it| it.is_match(text));
@@ -82,20 +127,22 @@ impl Selector {
     }
 }
 
-fn hold(requirements: &[Requirement], resource: &Resource, field: &str) -> bool {
+/// Whether labels or annotations (`field`) of an object fit all requirements.
+pub(crate) fn hold(requirements: &[Requirement], resource: &Resource, field: &str) -> bool {
     let values = resource.value.get("metadata").and_then(|metadata| metadata.get(field));
     requirements.iter().all(|requirement| {
         requirement.holds(values.and_then(|values| values.get(&requirement.key)).and_then(Value::as_str))
     })
 }
 
-#[derive(Debug, PartialEq)]
-struct Requirement {
+/// One condition on a label or annotation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Requirement {
     key: String,
     test: Test,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Test {
     Exists,
     Absent,
@@ -121,7 +168,7 @@ impl Requirement {
 
 /// The grammar of `kubectl get -l`: `a`, `!a`, `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a>1`, `a<1`, joined by
 /// commas.
-fn requirements(text: &str) -> Result<Vec<Requirement>, &'static str> {
+pub(super) fn requirements(text: &str) -> Result<Vec<Requirement>, &'static str> {
     split_outside_parentheses(text)?.into_iter().map(|part| requirement(part.trim())).collect()
 }
 

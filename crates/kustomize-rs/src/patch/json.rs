@@ -1,5 +1,5 @@
 //! JSON 6902 operations, with the leniencies of the reference: `replace` sets a key that is not there, a copy of nothing
-//! is null, an index may count from the end, and `metadata.annotations` is always there.
+//! is null, an index may count from the end, and `metadata.annotations` are there where nobody wrote any.
 
 use std::borrow::Cow;
 
@@ -9,6 +9,8 @@ use super::too_large;
 
 /// Operations of one patch.
 const OPERATIONS: usize = 10_000;
+/// Operations of one patch that copy.
+const COPIES: usize = 1_000;
 /// Names in one path.
 const PATH: usize = 128;
 
@@ -129,14 +131,49 @@ fn index(name: &str, length: usize) -> Option<usize> {
 }
 
 /// Applies the operations in order; the first that does not apply ends it.
-pub(super) fn apply(object: &mut Value, operations: &[Operation]) -> Result<(), String> {
+///
+/// `annotated`: annotations are there in any case, as they are in the reference where it keeps its books in them.
+pub(super) fn apply(object: &mut Value, operations: &[Operation], annotated: bool) -> Result<(), String> {
+    if annotated
+        && let Some(Value::Object(metadata)) = object.get_mut("metadata")
+        && metadata.get("annotations").is_none_or(Value::is_null)
+    {
+        metadata.insert("annotations".into(), Value::Object(Map::new()));
+    }
+    // Only copies can make more of an object than the patch itself is.
+    let mut copies = 0;
     for (number, operation) in operations.iter().enumerate() {
         operation.apply(object).map_err(|why| format!("operation {}: {why}", number + 1))?;
-        if too_large(object) {
-            return Err(format!("operation {}: makes the object too deep or too large", number + 1));
+        if matches!(operation.verb, Verb::Copy(_)) {
+            copies += 1;
+            if copies > COPIES || too_large(object) {
+                return Err(format!("operation {}: makes the object too deep or too large", number + 1));
+            }
         }
     }
+    if too_large(object) {
+        return Err("makes the object too deep or too large".into());
+    }
+    as_floats(object);
     Ok(())
+}
+
+/// Whole numbers that a float cannot tell from their neighbours: the reference reads the result back as floats.
+const EXACT: u64 = 1 << 53;
+
+fn as_floats(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            let exact =
+                number.as_i64().map(i64::unsigned_abs).or(number.as_u64()).is_none_or(|it| it <= EXACT);
+            if !exact && let Some(float) = number.as_f64().and_then(serde_json::Number::from_f64) {
+                *number = float;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(as_floats),
+        Value::Object(map) => map.values_mut().for_each(as_floats),
+        _ => {}
+    }
 }
 
 impl Operation {
@@ -159,6 +196,7 @@ impl Operation {
                 }
             }
             Verb::Test(expected) => {
+                path.parent(object).ok_or_else(|| path.missing())?;
                 let found = path.find(object).map_or(&Value::Null, |found| found);
                 if found == expected { Ok(()) } else { Err(format!("test of {} failed", path.written)) }
             }
@@ -176,17 +214,7 @@ impl Operation {
     }
 }
 
-fn is_annotations(names: &[String]) -> bool {
-    matches!(names, [metadata, annotations] if metadata == "metadata" && annotations == "annotations")
-}
-
 fn add(object: &mut Value, path: &Pointer, value: Value) -> Result<(), String> {
-    if let Some((_, parent)) = path.names.split_last()
-        && is_annotations(parent)
-        && let Some(Value::Object(metadata)) = object.get_mut("metadata")
-    {
-        metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
-    }
     let missing = || format!("there is nothing that {} could be added to", path.written);
     let (parent, name) = path.parent(object).ok_or_else(missing)?;
     match parent {
@@ -209,11 +237,7 @@ fn add(object: &mut Value, path: &Pointer, value: Value) -> Result<(), String> {
 fn remove(object: &mut Value, path: &Pointer) -> Result<Value, String> {
     let (parent, name) = path.parent(object).ok_or_else(|| path.missing())?;
     match parent {
-        Value::Object(map) => match map.shift_remove(name) {
-            Some(value) => Ok(value),
-            None if is_annotations(&path.names) => Ok(Value::Object(Map::new())),
-            None => Err(path.missing()),
-        },
+        Value::Object(map) => map.shift_remove(name).ok_or_else(|| path.missing()),
         Value::Array(items) => {
             let index = index(name, items.len()).filter(|index| *index < items.len());
             Ok(items.remove(index.ok_or_else(|| path.missing())?))

@@ -62,15 +62,16 @@ fn files_stay_inside_and_directories_may_be_anywhere_in_the_tree() {
 }
 
 #[test]
-fn what_is_not_supported_is_refused_by_name_and_all_problems_are_told() {
-    let kustomization = "resources: [bad.yaml]\nconfigMapGenerator: []\nresorces: []\npatches: [{}]\n";
+fn what_is_refused_is_named_and_all_problems_are_told() {
+    let kustomization = "resources: [bad.yaml]\nhelmCharts: []\nresorces: []\npatches: [{}]\n";
     let error =
         built(&[("kustomization.yaml", kustomization), ("bad.yaml", "kind: X\n")]).expect_err("refused");
     let lines: Vec<String> = error.problems.iter().map(ToString::to_string).collect();
     assert_eq!(
         lines,
         [
-            "kustomization.yaml:2:1: configMapGenerator is not supported yet",
+            "kustomization.yaml:2:1: helmCharts is refused: nothing is started or fetched while rendering; render the \
+             chart beforehand and commit the result",
             "kustomization.yaml:3:1: resorces is not a field of the kustomization; did you mean resources?",
             "kustomization.yaml:4:11: a patch needs either `patch` or `path`, this one has neither",
         ]

@@ -99,7 +99,7 @@ fn limits_are_errors() {
         Limits { file_bytes: 30, ..Limits::default() },
         Limits { total_bytes: 30, ..Limits::default() },
     ] {
-        let options = Options { limits };
+        let options = Options { limits, ..Options::default() };
         let error = build(&files, "", &options).expect_err("above the limit");
         assert_eq!(error.problems[0].kind, ProblemKind::Limit, "{options:?}");
     }

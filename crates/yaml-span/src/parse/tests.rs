@@ -162,3 +162,11 @@ fn bombs_are_errors() {
     assert_eq!(errors(&"a: 1\n".repeat(5000), Schema::Strict, &limits).len(), Errors::MAX);
     assert_eq!(errors(&"- on\n".repeat(5000), Schema::Strict, &limits).len(), Errors::MAX);
 }
+
+#[test]
+fn a_key_may_be_written_again_where_the_last_value_counts() {
+    let text = "a: 1\nb: {c: 1, c: 2}\na: 3\n";
+    assert_eq!(errors(text, Schema::Kubernetes, &Limits::default()).len(), 2);
+    let documents = super::parse_last_wins(text, Schema::Kubernetes, &Limits::default()).expect("valid");
+    assert_eq!(documents[0].root.to_json(), serde_json::json!({"a": 3, "b": {"c": 2}}));
+}
