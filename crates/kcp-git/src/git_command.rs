@@ -164,13 +164,10 @@ impl GitCommand {
         matches!(process::run(command, None, Duration::from_secs(10), true).await, Ok(out) if out.status.success())
     }
 
-    /// Packs what many small fetches left behind, when it is worth it. For quiet times.
-    ///
-    /// # Errors
-    /// git failed or took longer than `deadline`; nothing is lost.
-    pub async fn maintain(&self, git_dir: &Path, deadline: Duration) -> Result<(), TransportError> {
-        let lock = mirror::lock(git_dir, Instant::now() + deadline).await?;
-        let mut command = self.sealed(git_dir);
+    /// git itself judges whether it is worth it. Nothing is lost where it fails or takes too long.
+    async fn maintain_now(&self, git_dir: PathBuf, deadline: Duration) -> Result<(), TransportError> {
+        let lock = mirror::lock(&git_dir, Instant::now() + deadline).await?;
+        let mut command = self.sealed(&git_dir);
         command.args(["gc", "--auto", "--quiet"]);
         let done = process::run(command, None, deadline, true).await;
         let url = git_dir.display().to_string();
@@ -354,5 +351,9 @@ impl Transport for GitCommand {
 
     fn push(&self, request: PushRequest) -> Transfer<'_, Pushed> {
         Box::pin(self.push_now(request))
+    }
+
+    fn maintain(&self, git_dir: PathBuf, deadline: Duration) -> Transfer<'_, ()> {
+        Box::pin(self.maintain_now(git_dir, deadline))
     }
 }

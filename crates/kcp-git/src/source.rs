@@ -239,6 +239,18 @@ impl Source {
         self.accepted = Some(commit);
     }
 
+    /// Packs the mirror, where that is worth it; a repo of somebody else is left alone. For quiet times: meanwhile
+    /// nothing can be fetched.
+    ///
+    /// # Errors
+    /// It failed or took longer than `deadline`; nothing is lost.
+    pub async fn maintain(&self, deadline: Duration) -> Result<(), TransportError> {
+        if !self.mirrored {
+            return Ok(());
+        }
+        self.transport.maintain(self.git_dir.clone(), deadline).await
+    }
+
     /// The files of a commit.
     ///
     /// # Errors

@@ -71,11 +71,17 @@ pub enum Pushed {
 }
 
 /// Fetches and pushes.
-pub trait Transport: Send + Sync {
+pub trait Transport: Send + Sync + std::fmt::Debug {
     /// Gets branches of a remote. All of them, or an error.
     fn fetch(&self, request: FetchRequest) -> Transfer<'_, Vec<RefUpdate>>;
     /// Sets a branch of a remote, if it is where it is expected to be.
     fn push(&self, request: PushRequest) -> Transfer<'_, Pushed>;
+    /// Packs what many small fetches left behind in a repo, where that is worth it. A transport that leaves nothing
+    /// behind has nothing to do.
+    fn maintain(&self, git_dir: PathBuf, deadline: Duration) -> Transfer<'_, ()> {
+        let _ = (git_dir, deadline);
+        Box::pin(std::future::ready(Ok(())))
+    }
 }
 
 /// A fetch or push failed. What was there before is still there.

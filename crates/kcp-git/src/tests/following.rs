@@ -90,7 +90,7 @@ async fn a_mirror_remembers_what_was_accepted() {
     f.git(&path, &["gc", "--quiet", "--prune=now"]);
     let source = f.source(true);
     assert_eq!(source.poll().await.unwrap().change, Change::Unrelated { from: first });
-    f.command().maintain(source.repo().unwrap().git_dir(), LONG).await.unwrap();
+    source.maintain(LONG).await.unwrap();
     assert_eq!(&*source.snapshot(first).unwrap().read("a").unwrap(), b"1");
 }
 
