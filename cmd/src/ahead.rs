@@ -11,7 +11,8 @@ use kcp_core::plan::{Plan, Problem};
 use kcp_core::planner::{self, Scope};
 use kcp_core::render::{self, RenderedVariant};
 use kcp_core::world::{ClusterUid, ClusterView, Contact, Desired, WorkspaceState, World};
-use kcp_git::Snapshot;
+use kcp_git::{CommitId, GitCommand, Snapshot};
+use kcp_reconciler::before::desired_before;
 use kcp_reconciler::prepare::Preparer;
 use kustomize_rs::Files;
 use tokio::task::JoinSet;
@@ -93,33 +94,61 @@ pub(crate) async fn look(fleet: &FleetRepo, request: &Request) -> Result<Ahead, 
             let snapshot = fleet.repo.snapshot(rev)?;
             let config = config::load(&snapshot).map_err(|found| unusable(&found))?;
             let name = format!("commit {}", snapshot.commit.short());
-            look_at(fleet, &snapshot, &name, &config, request).await
+            let place = Place { name: &name, commit: Some(snapshot.commit) };
+            look_at(fleet, &snapshot, place, &config, request).await
         }
         None => {
             let files = fleet.files()?;
             let config = config::load(&files).map_err(|found| unusable(&found))?;
-            look_at(fleet, &files, "working tree", &config, request).await
+            let place = Place { name: "working tree", commit: committed(fleet).await };
+            look_at(fleet, &files, place, &config, request).await
         }
     }
+}
+
+/// The commit that has exactly the files on disk, if one has.
+async fn committed(fleet: &FleetRepo) -> Option<CommitId> {
+    let dirty = GitCommand::new().dirty(&fleet.repo, &[".".to_owned()]).await.ok()?;
+    let head = fleet.repo.ref_commit("HEAD").ok()?;
+    head.filter(|_| dirty.is_empty())
+}
+
+/// Where a desired state comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// For people.
+    pub(crate) name: &'a str,
+    /// The commit that it is; `None` for what is not committed yet.
+    pub(crate) commit: Option<CommitId>,
 }
 
 /// Looks ahead from any tree whose documents are valid.
 pub(crate) async fn look_at(
     fleet: &FleetRepo,
     files: &dyn Files,
-    source: &str,
+    place: Place<'_>,
     config: &Config,
     request: &Request,
 ) -> Result<Ahead, CommandError> {
     let spec = &config.fleet.value.spec;
     let recorded = Recorded::read(&fleet.repo, &spec.status, Some(&spec.id), request.at.as_deref())?;
-    let desired = Preparer::new().prepare(source, files).map_err(|found| unusable(&found))?;
+    let mut preparer = Preparer::new();
+    let before = desired_before(&mut preparer, &fleet.repo, &recorded.record.fleet, place.commit);
+    let desired = preparer.prepare(place.name, files).map_err(|found| unusable(&found))?;
     let mut notes: Vec<String> = recorded
         .damaged
         .iter()
         .map(|file| format!("the record has a file that cannot be read: {file}"))
         .collect();
     let mut world = recorded.record.clone().into_world(when::now(), desired);
+    let in_force = &recorded.record.fleet.source.commit;
+    let is_in_force = place.commit.is_some_and(|commit| commit.to_string() == *in_force);
+    let known =
+        if is_in_force { Some(&world.desired) } else { before.as_ref().filter(|it| it.commit == *in_force) };
+    if let Some(known) = known {
+        planner::recall_secrets(&mut world.clusters, known);
+    }
+    world.before = before.map(Arc::new);
     assume(&mut world, &recorded, request.live.is_some(), &mut notes);
     if let Some(options) = &request.live {
         observe(&mut world, options).await;
@@ -132,7 +161,7 @@ pub(crate) async fn look_at(
             errors.extend(found.iter().cloned());
         }
     }
-    Ok(Ahead { world, plan, notes, errors, source: source.to_owned(), recorded })
+    Ok(Ahead { world, plan, notes, errors, source: place.name.to_owned(), recorded })
 }
 
 /// What nobody saw yet is taken as reachable and empty, and that is said.

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use kcp_core::config;
 use kcp_git::{CommitError, CommitId, Edits, GitCommand, Repo};
 
-use crate::ahead::{self, Request};
+use crate::ahead::{self, Place, Request};
 use crate::commands::Context;
 use crate::diff;
 use crate::error::{CommandError, Exit, Outcome, findings};
@@ -101,8 +101,8 @@ pub(crate) async fn apply(context: &Context, fleet: &FleetRepo, args: &EditArgs,
             show_diff(context, fleet, &files);
             let options = args.connect.options();
             let request = Request { live: Some(options), ..Request::default() };
-            let ahead =
-                ahead::look_at(fleet, &after, "working tree with this edit", &config, &request).await?;
+            let place = Place { name: "working tree with this edit", commit: None };
+            let ahead = ahead::look_at(fleet, &after, place, &config, &request).await?;
             return Ok(crate::commands::plan::text(context, &ahead, None));
         }
     }

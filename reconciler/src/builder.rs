@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use kcp_cluster::{ConnectOptions, Connector};
@@ -15,14 +15,16 @@ use crate::clock::{Clock, SystemClock, rfc3339};
 use crate::engine::Engine;
 use crate::follow::{Follower, Look};
 use crate::halt::HaltFile;
-use crate::http::SharedReport;
+use crate::http::{Report, SharedReport};
 use crate::lock::{FleetLock, check_writer};
 use crate::publish::{PublishError, Publisher, writer};
-use crate::record::Record;
+use crate::record::{FleetRecord, Record};
 use crate::run::{Once, RunError, Running};
 
 /// How long one fetch may take.
 const FETCH: Duration = Duration::from_secs(60);
+/// How long a start waits before it looks again for what it cannot do without.
+const RETRY: Duration = Duration::from_secs(10);
 
 /// How to run. See the crate's page for an example.
 #[derive(Debug, Clone)]
@@ -31,6 +33,7 @@ pub struct Builder {
     branch: Option<String>,
     state_dir: PathBuf,
     connector: Arc<Connector>,
+    transport: Arc<dyn Transport>,
     id: String,
     listen: Option<SocketAddr>,
     take_over: bool,
@@ -45,6 +48,7 @@ impl Builder {
             branch: None,
             state_dir: state_dir.into(),
             connector: Arc::new(Connector::new(ConnectOptions::default())),
+            transport: Arc::new(GitCommand::new()),
             id: "kcp-reconciler".into(),
             listen: None,
             take_over: false,
@@ -70,6 +74,14 @@ impl Builder {
     #[must_use]
     pub fn connector(mut self, connector: Connector) -> Self {
         self.connector = Arc::new(connector);
+        self
+    }
+
+    /// How commits are fetched and pushed, where not by the `git` program as it is on the search path: a git with other
+    /// settings, or a program's own transport.
+    #[must_use]
+    pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {
+        self.transport = transport;
         self
     }
 
@@ -147,12 +159,10 @@ impl Builder {
                 .map_err(|source| RunError::Listen { address, source })?;
             tracing::info!(%address, "serving /healthz, /readyz and /metrics");
         }
-        let transport: Arc<dyn Transport> = Arc::new(GitCommand::new());
+        let transport = self.transport.clone();
         let (source, local) = self.open(&transport)?;
         let mut follower = Follower::new(source, self.accept_history.clone(), clock.clone());
-        if let Some(commit) = self.recorded_commit(&follower, transport.as_ref()).await? {
-            follower.assume(&commit);
-        }
+        follower.assume(self.recorded(&follower, transport.as_ref()).await?);
         let (desired, state) = loop {
             match follower.look().await {
                 Look::Desired(desired, state) => break (*desired, state),
@@ -165,8 +175,7 @@ impl Builder {
                         tracing::warn!("the commit that was in force before stays: {message}");
                         break last_good;
                     }
-                    tracing::error!("nothing is in force yet: {message}");
-                    tokio::time::sleep(Duration::from_secs(10)).await;
+                    wait(&report, format!("nothing is in force yet: {message}")).await;
                 }
             }
         };
@@ -190,7 +199,20 @@ impl Builder {
             clock.clone(),
         )?;
         let published = match &mut publisher {
-            Some(publisher) => publisher.read().await?,
+            Some(publisher) => loop {
+                match publisher.read().await {
+                    Ok(published) => break published,
+                    // Who else writes for this fleet cannot be known: nothing is done until it is.
+                    Err(error @ PublishError::Transport(_)) if patient => {
+                        wait(
+                            &report,
+                            format!("{error}; nothing is done until it says who writes for this fleet"),
+                        )
+                        .await;
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            },
             None => crate::publish::Published::default(),
         };
         for damaged in &published.damaged {
@@ -207,10 +229,12 @@ impl Builder {
                 Ok(()) => {}
             }
         }
+        let recorded = record.fleet.source.commit.clone();
         let mut engine = Engine::new(desired, state, record, self.scope.clone(), clock.now());
         if !ours || !published.damaged.is_empty() {
             engine.remembers_nothing();
         }
+        engine.follows(follower.before(), &recorded);
         let acts = ActFile::new(&self.state_dir, &fleet);
         match acts.read() {
             Ok(known) => engine.remember(known),
@@ -249,27 +273,33 @@ impl Builder {
         Ok((Source::open(spec, transport.clone())?, local))
     }
 
-    /// The commit that was in force when the record was last published, for a source that does not remember it: where
-    /// that record is, the fleet document at the head of the branch says.
-    async fn recorded_commit(
+    /// What was in force when the record was last published: where that record is, the fleet document says.
+    async fn recorded(
         &self,
         follower: &Follower,
         transport: &dyn Transport,
-    ) -> Result<Option<String>, RunError> {
+    ) -> Result<FleetRecord, RunError> {
         let source = follower.source();
-        if source.accepted().is_some() {
-            return Ok(None);
-        }
         let target = follower.peek().await.unwrap_or_default();
         let branch = kcp_git::StatusBranch::new(source.repo()?, &target.branch)?;
         if source.is_mirrored() && target.mode != kcp_api::RecordMode::Disabled {
             // A mirror that was made anew has only the branch that is followed.
-            branch.pull(transport, source.url(), FETCH, false).await.map_err(PublishError::from)?;
+            let pulled = branch.pull(transport, source.url(), FETCH, false).await;
+            if source.accepted().is_none() {
+                pulled.map_err(PublishError::from)?;
+            }
         }
-        let recorded = crate::publish::read_branch(&branch)?.record.fleet.source;
-        let same = recorded.branch == source.branch() && !recorded.commit.is_empty();
-        Ok(same.then_some(recorded.commit))
+        let recorded = crate::publish::read_branch(&branch)?.record.fleet;
+        let is_of_it = recorded.source.branch == source.branch();
+        Ok(if is_of_it { recorded } else { FleetRecord::default() })
     }
+}
+
+/// Says what the start waits for, and waits a little.
+async fn wait(report: &SharedReport, message: String) {
+    tracing::error!("{message}");
+    *report.write().unwrap_or_else(PoisonError::into_inner) = Report::waiting(message);
+    tokio::time::sleep(RETRY).await;
 }
 
 /// A folder name for the mirror of a location: readable, and one for each.

@@ -170,9 +170,22 @@ impl Engine {
         note_acts(&mut self.world.recent, acts);
     }
 
+    /// What was in force before the first commit, and the commit of the record that it started from.
+    pub fn follows(&mut self, before: Option<Arc<Desired>>, recorded: &str) {
+        let world = &mut self.world;
+        world.before = before;
+        let known = [Some(&world.desired), world.before.as_deref()];
+        if let Some(desired) = known.into_iter().flatten().find(|it| it.commit == recorded) {
+            planner::recall_secrets(&mut world.clusters, desired);
+        }
+    }
+
     /// A new commit was read whole.
     pub fn desire(&mut self, desired: Desired, source: SourceState) {
-        self.world.desired = desired;
+        let before = std::mem::replace(&mut self.world.desired, desired);
+        if before.commit != self.world.desired.commit {
+            self.world.before = Some(Arc::new(before));
+        }
         self.source = source;
     }
 

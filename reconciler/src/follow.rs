@@ -9,13 +9,18 @@ use kcp_core::world::Desired;
 use kcp_git::{Change, CommitId, GitError, Head, Snapshot, Source, SourceError};
 use tokio::sync::mpsc;
 
+use crate::before::desired_before;
 use crate::clock::Clock;
 use crate::event::Event;
 use crate::prepare::Preparer;
-use crate::record::{SourceState, SourceTrouble};
+use crate::record::{FleetRecord, SourceState, SourceTrouble};
 
 /// A commit cannot be followed so quickly that the disk does nothing else.
 const LEAST_INTERVAL: Duration = Duration::from_secs(1);
+/// How often a mirror is tidied: each fetch leaves a pack behind, each status a few objects.
+const MAINTAIN_EVERY: Duration = Duration::from_secs(6 * 3600);
+/// How long tidying may hold up the next look at the branch.
+const MAINTAIN: Duration = Duration::from_secs(300);
 
 /// One branch, followed.
 pub(crate) struct Follower {
@@ -24,6 +29,10 @@ pub(crate) struct Follower {
     state: SourceState,
     /// The id of the fleet, once a commit was in force.
     fleet: Option<String>,
+    /// What the record says of an earlier run.
+    recorded: FleetRecord,
+    /// What was in force before the first commit of this run.
+    before: Option<Arc<Desired>>,
     /// A rewritten history that a person said may be followed.
     accept_history: Option<String>,
     clock: Arc<dyn Clock>,
@@ -46,27 +55,46 @@ impl Follower {
             commit: String::new(),
             trouble: None,
         };
-        Self { source, preparer: Preparer::new(), state, fleet: None, accept_history, clock }
+        Self {
+            source,
+            preparer: Preparer::new(),
+            state,
+            fleet: None,
+            recorded: FleetRecord::default(),
+            before: None,
+            accept_history,
+            clock,
+        }
     }
 
     pub(crate) fn source(&self) -> &Source {
         &self.source
     }
 
-    /// What an earlier run had in force, for sources that do not remember it themselves: a history that was
+    /// What an earlier run had in force, also for sources that do not remember it themselves: a history that was
     /// rewritten meanwhile is noticed.
-    pub(crate) fn assume(&mut self, commit: &str) {
+    pub(crate) fn assume(&mut self, recorded: FleetRecord) {
         if self.source.accepted().is_none()
-            && let Ok(commit) = commit.parse::<CommitId>()
+            && let Ok(commit) = recorded.source.commit.parse::<CommitId>()
         {
             self.source.assume_accepted(commit);
         }
+        self.recorded = recorded;
     }
 
-    /// What the fleet document at the head of the branch says of the record, if it can be read. Accepts nothing.
+    /// What was in force before the first commit that this run took.
+    pub(crate) fn before(&self) -> Option<Arc<Desired>> {
+        self.before.clone()
+    }
+
+    /// What the fleet document says of the record, if it can be read: in the commit accepted last or, where none is known,
+    /// at the head of the branch. Accepts nothing.
     pub(crate) async fn peek(&self) -> Option<RecordTarget> {
-        let head = self.source.poll().await.ok()?;
-        let snapshot = self.source.snapshot(head.commit).ok()?;
+        let commit = match self.source.accepted() {
+            Some(accepted) => accepted,
+            None => self.source.poll().await.ok()?.commit,
+        };
+        let snapshot = self.source.snapshot(commit).ok()?;
         kcp_core::config::load(&snapshot).ok().map(|config| config.fleet.value.spec.status)
     }
 
@@ -147,7 +175,7 @@ impl Follower {
             Ok(snapshot) => snapshot,
             Err(error) => return self.trouble(Reason::FetchFailed, error.to_string(), Some(id)),
         };
-        match self.read(snapshot, &id).await {
+        match self.read(snapshot, commit).await {
             Err(message) => self.trouble(Reason::InvalidRepo, message, Some(id)),
             Ok(desired) => {
                 let fleet = &desired.config.fleet.value.spec.id;
@@ -170,15 +198,23 @@ impl Follower {
     }
 
     /// Rendering is computing: off the threads that wait for clusters.
-    async fn read(&mut self, snapshot: Snapshot, id: &str) -> Result<Desired, String> {
+    async fn read(&mut self, snapshot: Snapshot, commit: CommitId) -> Result<Desired, String> {
         let mut preparer = std::mem::take(&mut self.preparer);
-        let commit = id.to_owned();
+        // Later the engine knows by itself what was in force before.
+        let is_first = self.state.commit.is_empty();
+        let repo = if is_first { self.source.repo().ok() } else { None };
+        let recorded = self.recorded.clone();
         let work = tokio::task::spawn_blocking(move || {
-            let outcome = preparer.prepare(&commit, &snapshot);
-            (preparer, outcome)
+            let before = repo.and_then(|repo| desired_before(&mut preparer, &repo, &recorded, Some(commit)));
+            let outcome = preparer.prepare(&commit.to_string(), &snapshot);
+            (preparer, before, outcome)
         });
-        let (preparer, outcome) = work.await.map_err(|error| format!("rendering ended early: {error}"))?;
+        let (preparer, before, outcome) =
+            work.await.map_err(|error| format!("rendering ended early: {error}"))?;
         self.preparer = preparer;
+        if is_first {
+            self.before = before.map(Arc::new);
+        }
         outcome.map_err(|errors| {
             let all: Vec<_> = errors.iter().map(ToString::to_string).collect();
             format!("{} error(s), the commit is not in force:\n{}", all.len(), all.join("\n"))
@@ -211,7 +247,15 @@ impl Follower {
         events: mpsc::Sender<Event>,
     ) {
         let mut hints_open = true;
+        let mut maintain = tokio::time::Instant::now();
         loop {
+            // A daemon that is restarted often must tidy as well, so the first time is now.
+            if tokio::time::Instant::now() >= maintain {
+                maintain += MAINTAIN_EVERY;
+                if let Err(error) = self.source.maintain(MAINTAIN).await {
+                    tracing::warn!(%error, "the mirror of the fleet repo could not be tidied; it only grows meanwhile");
+                }
+            }
             tokio::select! {
                 () = tokio::time::sleep(interval.max(LEAST_INTERVAL)) => {}
                 hint = hints.recv(), if hints_open => hints_open = hint.is_some(),
@@ -281,7 +325,8 @@ mod tests {
         commit(repo, "kind: Nonsense\n");
         let mut restarted = follower(repo);
         assert!(restarted.fall_back().await.is_none(), "nothing is known of an earlier run");
-        restarted.assume(&good);
+        let source = SourceState { commit: good.clone(), ..SourceState::default() };
+        restarted.assume(FleetRecord { source, ..FleetRecord::default() });
         let Look::State(state) = restarted.look().await else { panic!("the head cannot be in force") };
         assert_eq!(state.trouble.map(|trouble| trouble.reason), Some(Reason::InvalidRepo));
         let (desired, state) = restarted.fall_back().await.unwrap();

@@ -31,6 +31,12 @@ impl Default for Report {
 }
 
 impl Report {
+    /// What there is to say while the start waits for something.
+    #[must_use]
+    pub fn waiting(for_what: String) -> Self {
+        Self { ready: Err(for_what), metrics: String::new() }
+    }
+
     /// What there is to say after a step of the loop.
     #[must_use]
     pub fn of(engine: &Engine) -> Self {

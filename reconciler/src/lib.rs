@@ -16,6 +16,7 @@
 
 mod acts;
 pub mod args;
+pub mod before;
 mod builder;
 pub mod clock;
 pub mod engine;
@@ -34,6 +35,7 @@ pub mod signal;
 pub use builder::Builder;
 pub use kcp_cluster::ConnectOptions;
 pub use kcp_core::planner::Scope;
+pub use kcp_git::{GitCommand, Transport};
 pub use run::{Once, RunError};
 
 /// The reconciler of one fleet.

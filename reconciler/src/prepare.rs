@@ -48,6 +48,11 @@ impl Preparer {
         Ok(Desired { commit: commit.into(), config: Arc::new(config), workspaces })
     }
 
+    /// Keeps nothing up that was only prepared so far.
+    pub(crate) fn forget_last_good(&mut self) {
+        self.last_good.clear();
+    }
+
     fn workspace(&mut self, name: &str, config: &Config, files: &dyn Files) -> WorkspaceState {
         let directory = config.workspaces[name].dir.clone();
         let inside = files.content_id(&directory);

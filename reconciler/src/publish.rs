@@ -111,11 +111,25 @@ impl Publisher {
         Ok(Some(Self { branch, remote, writer, before: None, clock }))
     }
 
-    /// Reads what was published before, from the remote if there is one.
+    /// Reads what was published before, from the remote if there is one. While the remote cannot be reached, this
+    /// machine's copy counts if it says that this reconciler was at work: nobody can have followed it without being told to.
     ///
     /// # Errors
     /// The remote or the repo cannot be read.
     pub async fn read(&mut self) -> Result<Published, PublishError> {
+        let pulled = self.pull().await;
+        let published = read_branch(&self.branch)?;
+        if let Err(error) = pulled {
+            if !published.writer.as_ref().is_some_and(|it| it.id == self.writer.id && !it.released) {
+                return Err(error.into());
+            }
+            tracing::warn!(%error, "this machine's copy of the status branch is used");
+        }
+        self.before.clone_from(&published.writer);
+        Ok(published)
+    }
+
+    async fn pull(&self) -> Result<(), TransportError> {
         if let Some((transport, url)) = &self.remote
             && let Pulled::Diverged { .. } =
                 self.branch.pull(transport.as_ref(), url, DEADLINE, false).await?
@@ -123,9 +137,7 @@ impl Publisher {
             // What the remote has was seen by everybody; what only this machine has is rebuilt from the clusters.
             self.branch.pull(transport.as_ref(), url, DEADLINE, true).await?;
         }
-        let published = read_branch(&self.branch)?;
-        self.before.clone_from(&published.writer);
-        Ok(published)
+        Ok(())
     }
 
     /// Names this reconciler as the writer before it does anything, so that of two that start at once only one works.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kcp_api::{ClusterStatus, WorkspaceStatus};
-use kcp_core::plan::{Hold, Movement, Plan, Problem, Verdict};
+use kcp_core::plan::{Hold, JudgedBy, Movement, Plan, Problem, Verdict};
 use kcp_core::status::Statuses;
 use kcp_core::world::{Act, ClusterView, Decision, Desired, UnitId, UnixSeconds, World};
 use kustomize_rs::{EntryKind, Files, FilesError};
@@ -38,6 +38,12 @@ pub struct FleetRecord {
     pub id: String,
     /// Where the desired state comes from and whether it can be read.
     pub source: SourceState,
+    /// The commit that was in force before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Whose `safety` judges the commit in force, if that loosens it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_by: Option<JudgedBy>,
     /// What waits for a person or a time.
     pub holds: Vec<Hold>,
     /// What is wrong and concerns no single workspace or cluster.
@@ -129,6 +135,8 @@ impl Record {
                 name: fleet.metadata.name.clone(),
                 id: fleet.spec.id.clone(),
                 source: source.clone(),
+                before: world.before.as_ref().map(|before| before.commit.clone()),
+                judged_by: plan.judged_by.clone(),
                 holds: plan.holds.clone(),
                 problems: plan
                     .problems
@@ -141,9 +149,10 @@ impl Record {
                 .clusters
                 .iter()
                 .map(|(name, status)| {
-                    let view = views
-                        .entry(name.clone())
-                        .or_insert_with(|| Arc::new(world.clusters.get(name).cloned().unwrap_or_default()));
+                    let view = views.entry(name.clone()).or_insert_with(|| {
+                        let view = world.clusters.get(name).cloned().unwrap_or_default();
+                        Arc::new(view.withholding_secrets())
+                    });
                     (name.clone(), ClusterRecord { status: status.clone(), view: view.clone() })
                 })
                 .collect(),

@@ -4,6 +4,7 @@ use kcp_api::Conflicts;
 use kcp_core::plan::{ApplyAction, ApplyVerb};
 
 use crate::call::StatusError;
+use crate::field;
 
 /// Fields that others own and that we wanted to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl Conflict {
         Some(Self { fields: causes.iter().map(|(_, field, _)| field.clone()).collect(), managers })
     }
 
-    /// Whether the action may take these fields, given whether we know each to have been ours.
+    /// Whether the action may take these fields, given what else says of each that it was ours.
     pub(crate) fn may_force(&self, action: &ApplyAction, was_ours: impl Fn(&str) -> bool) -> bool {
         match action.verb {
             // The present manager is ourselves, or the policy said to take the object.
@@ -43,7 +44,12 @@ impl Conflict {
         match action.rules.conflicts {
             Conflicts::Force => true,
             Conflicts::Abort => false,
-            Conflicts::Owned => same_content || self.fields.iter().all(|field| was_ours(field)),
+            Conflicts::Owned => {
+                let applied = |field: &str| {
+                    action.earlier.as_ref().is_some_and(|earlier| field::has(&earlier.body, field))
+                };
+                same_content || self.fields.iter().all(|field| applied(field) || was_ours(field))
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ mod discovery;
 mod execute;
 #[cfg(test)]
 mod fake;
+mod field;
 mod foreign;
 mod limit;
 mod memory;

@@ -17,4 +17,5 @@ mod safety;
 mod schedule;
 pub mod scopes;
 pub mod status;
+mod withhold;
 pub mod world;

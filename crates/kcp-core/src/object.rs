@@ -49,6 +49,12 @@ pub struct ObjectKey {
 }
 
 impl ObjectKey {
+    /// Whether it is a Secret of the core group.
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
+        self.group.is_empty() && self.kind == "Secret"
+    }
+
     /// The group and kind of this object.
     #[must_use]
     pub fn group_kind(&self) -> GroupKind {
@@ -72,6 +78,9 @@ impl fmt::Display for ObjectKey {
 pub struct ContentHash([u8; 16]);
 
 impl ContentHash {
+    /// Stands in a record for a hash that is not told: that of a Secret, whose content could be guessed by it.
+    pub const WITHHELD: Self = Self([0; 16]);
+
     /// The hash of bytes (the first half of their SHA-256).
     #[must_use]
     pub fn of_bytes(bytes: &[u8]) -> Self {

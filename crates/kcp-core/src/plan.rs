@@ -3,6 +3,7 @@
 //! Whatever is listed as an action is safe to do now; what must wait is listed as a hold or a move in progress.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use kcp_api::{Action, Reason, Verb};
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,36 @@ pub struct Plan {
     pub problems: Vec<Problem>,
     /// What of this plan counts against a budget: record it before it is done. Approved and moved deletes are not in.
     pub acts: Vec<Act>,
+    /// The commit loosens `safety`, which counts from the next one on.
+    pub judged_by: Option<JudgedBy>,
+}
+
+/// Whose `safety` judges a commit that loosens it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgedBy {
+    /// The commit in force before.
+    pub commit: String,
+    /// The commit that is judged.
+    pub loosened_in: String,
+}
+
+impl fmt::Display for JudgedBy {
+    /// One line, for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "judged by the safety of commit {}: {} loosens it in kcp.yaml, which counts from the next commit on",
+            brief(&self.commit),
+            brief(&self.loosened_in)
+        )
+    }
+}
+
+/// The beginning of a commit id; any other name whole.
+pub(crate) fn brief(commit: &str) -> &str {
+    let is_id = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_id { &commit[..12] } else { commit }
 }
 
 impl Plan {
@@ -123,7 +154,8 @@ pub struct SetPlan {
     pub unchanged: usize,
     /// Members that git no longer has and that are kept by rule.
     pub retained: BTreeSet<ObjectKey>,
-    /// Content of the members once the plan is done, by object: for the parent, whenever it is written.
+    /// Content of the members once the plan is done, by object: for the parent, whenever it is written. Empty where
+    /// nothing is.
     pub applied: BTreeMap<String, ContentHash>,
     /// The parent itself is to be written (decision changed, or its lists do).
     pub write_parent: bool,
@@ -148,6 +180,9 @@ pub struct ApplyAction {
     pub object: Object,
     /// The content last applied there, if known: its fields are ours and may be forced.
     pub before: Option<ContentHash>,
+    /// That content itself, where the commit before is at hand and its hash proves that it is the one: only for an
+    /// update. Each field of it was ours.
+    pub earlier: Option<Object>,
     /// What the policy allows.
     pub rules: ApplyRules,
     /// Fields that change, where the earlier content is at hand; empty otherwise.

@@ -69,6 +69,9 @@ pub struct World {
     /// Whether `memory` could be read. If not, units that may be on an unreachable cluster are not placed a second
     /// time without approval.
     pub memory_known: bool,
+    /// What was desired before this commit: what was in force last, or else its parent. Its `safety` judges this commit
+    /// too, and what it had applied was ours. `None` if there was nothing before.
+    pub before: Option<Arc<Desired>>,
     /// What was desired before, by cluster document and workspace: only to show changed fields. Empty in the daemon.
     pub baseline: BTreeMap<(String, String), Arc<RenderedVariant>>,
 }
@@ -85,6 +88,7 @@ impl World {
             recent: Vec::new(),
             halted: None,
             memory_known: true,
+            before: None,
             baseline: BTreeMap::new(),
         }
     }

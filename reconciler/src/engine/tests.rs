@@ -302,3 +302,76 @@ fn a_decision_on_the_branch_alone_counts_only_until_its_clusters_were_read() {
     engine.step(101);
     assert_eq!(epoch(&engine), Some(1));
 }
+
+fn published(effects: Vec<Effect>) -> Record {
+    let record = effects.into_iter().find_map(|effect| match effect {
+        Effect::Publish(record) => Some(*record),
+        _ => None,
+    });
+    record.expect("something changed")
+}
+
+/// A commit with these objects and this budget of deletes.
+fn with_budget(commit: &str, maps: &[(&str, &str)], floor: u32) -> Desired {
+    let mut files = repo(maps);
+    let safety = format!("spec: {{id: f1, safety: {{maxDelete: {{percent: 0, floor: {floor}}}}}}}");
+    files.insert("kcp.yaml", FLEET.replace("spec: {id: f1}", &safety));
+    Preparer::new().prepare(commit, &files).unwrap()
+}
+
+#[test]
+fn a_loosened_budget_counts_from_the_next_commit_on_also_after_a_restart() {
+    let first = with_budget("c1", &[("one", "1"), ("two", "1"), ("three", "1")], 1);
+    let mut engine = Engine::new(first, SourceState::default(), Record::default(), Scope::Daemon, 100);
+    engine.step(100);
+    answers(&mut engine, 100);
+    let plan = ordered(&engine.step(100)).unwrap().clone();
+    carried_out(&mut engine, &plan, 101);
+    engine.step(101);
+    let loosened = || with_budget("c2", &[("one", "1")], 100);
+    engine.desire(loosened(), SourceState { commit: "c2".into(), ..SourceState::default() });
+    let effects = engine.step(102);
+    assert_eq!(ordered(&effects), None);
+    let record = published(effects);
+    assert_eq!((record.fleet.holds.len(), record.fleet.before.as_deref()), (1, Some("c1")));
+    assert_eq!(record.fleet.judged_by.as_ref().map(|it| it.commit.as_str()), Some("c1"));
+
+    // The same commit again is no next one, and neither is a restart.
+    engine.desire(loosened(), SourceState::default());
+    assert_eq!(ordered(&engine.step(103)), None);
+    let mut restarted = Engine::new(loosened(), SourceState::default(), record, Scope::Daemon, 104);
+    restarted.follows(engine.world().before.clone(), "c2");
+    restarted.step(104);
+    let view = engine.world().clusters["eu-1"].clone();
+    restarted.observe("eu-1", Observation::View(Box::new(view)), 104);
+    restarted.observe("eu-1", Observation::Contact(Contact::Live { since: 104 }), 104);
+    restarted.step(104);
+    assert_eq!(restarted.plan().holds.len(), 1);
+    restarted.desire(with_budget("c3", &[("one", "1")], 100), SourceState::default());
+    assert_eq!(names(ordered(&restarted.step(105)).unwrap()), (vec![], vec!["three", "two"]));
+}
+
+#[test]
+fn a_secret_is_recorded_without_its_hash_and_taken_as_its_commit_had_it_after_a_restart() {
+    let mut files = repo(&[]);
+    let secret = map("key", "hunter2").replace("ConfigMap", "Secret").replace("\ndata:", "\nstringData:");
+    files.insert("workspaces/web/key.yaml", secret);
+    let desired = || Preparer::new().prepare("c1", &files).unwrap();
+    let source = || SourceState { commit: "c1".into(), ..SourceState::default() };
+    let mut engine = Engine::new(desired(), source(), Record::default(), Scope::Daemon, 100);
+    engine.step(100);
+    answers(&mut engine, 100);
+    let plan = ordered(&engine.step(100)).unwrap().clone();
+    carried_out(&mut engine, &plan, 101);
+    let record = published(engine.step(101));
+    let hash = plan.sets["web"].apply.iter().find(|it| it.object.key.is_secret()).unwrap().object.hash;
+    let told = record.files().into_values().any(|file| {
+        let text = String::from_utf8(file).unwrap().replace(&format!("uid-{hash}"), "its uid");
+        text.contains(&hash.to_string())
+    });
+    assert!(!told, "the hash of a Secret is in the record");
+    let mut restarted = Engine::new(desired(), source(), record, Scope::Daemon, 200);
+    restarted.follows(None, "c1");
+    restarted.step(200);
+    assert!(restarted.plan().is_quiet(), "{:?}", restarted.plan());
+}

@@ -72,6 +72,24 @@ async fn of_two_that_start_at_once_one_is_refused_and_who_was_taken_over_must_en
 }
 
 #[tokio::test]
+async fn while_the_remote_cannot_be_reached_the_copy_counts_only_if_nobody_can_have_followed() {
+    let remote = Remote::new();
+    let mut publisher = remote.publisher("first");
+    publisher.read().await.unwrap();
+    publisher.publish(&record("one"), false).await.unwrap();
+    let (here, away) = (remote.directory.path().join("remote.git"), remote.directory.path().join("away"));
+    std::fs::rename(&here, &away).unwrap();
+    assert_eq!(remote.publisher("first").read().await.unwrap().record, record("one"));
+    let never_read = remote.publisher("second").read().await;
+    assert!(matches!(never_read, Err(PublishError::Transport(_))), "{never_read:?}");
+    std::fs::rename(&away, &here).unwrap();
+    publisher.publish(&record("two"), true).await.unwrap();
+    std::fs::rename(&here, &away).unwrap();
+    let released = remote.publisher("first").read().await;
+    assert!(matches!(released, Err(PublishError::Transport(_))), "{released:?}");
+}
+
+#[tokio::test]
 async fn a_branch_that_somebody_removed_or_rewrote_is_published_again() {
     let remote = Remote::new();
     let mut publisher = remote.publisher("first");

@@ -39,12 +39,20 @@ impl Daemon {
         setup: &Setup<'_>,
         change: impl FnOnce(kcp_reconciler::Builder) -> kcp_reconciler::Builder,
     ) -> anyhow::Result<Self> {
+        Self::start_at(setup, setup.repo().to_string_lossy().into_owned(), change)
+    }
+
+    /// As [`Daemon::start_with`], with the repo at another address.
+    pub(crate) fn start_at(
+        setup: &Setup<'_>,
+        repo: String,
+        change: impl FnOnce(kcp_reconciler::Builder) -> kcp_reconciler::Builder,
+    ) -> anyhow::Result<Self> {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot find a free port")?;
         let address = free.local_addr()?;
         drop(free);
         let connect =
             ConnectOptions { kubeconfig: Some(setup.fleet.kubeconfig()), ..ConnectOptions::default() };
-        let repo = setup.repo().to_string_lossy().into_owned();
         let builder = Reconciler::builder(repo, setup.state()).connect(connect).id("test").listen(address);
         let builder = change(builder);
         let (stop, stopped) = oneshot::channel::<()>();

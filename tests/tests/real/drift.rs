@@ -89,3 +89,56 @@ async fn a_manual_edit_is_corrected_and_an_ignored_field_is_left_alone() -> anyh
     assert_eq!(deployment(&setup, "/spec/replicas").await?, 5);
     daemon.stop().await
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_restart_what_was_ours_is_taken_back_and_what_never_was_is_a_conflict() -> anyhow::Result<()>
+{
+    let builder = Fleet::builder(["eu-1"]).controllers(false);
+    let Some(fleet) = fleet_or_skip("restarted", builder).await else { return Ok(()) };
+    // Nothing is deleted or moved here.
+    let setup = Setup::new(&fleet, "restarted", NOTHING)?;
+    setup.workspace("drift", &[("web.yaml", WEB.to_owned()), ("a.yaml", map("a", "1"))])?;
+    setup.place("drift", "clusters: {all: true}")?;
+    setup.commit("web")?;
+    let daemon = Daemon::start(&setup)?;
+    setup.wait_for_map(&["eu-1"], "drift", "a", Some("1")).await?;
+    wait_until("web to be there", SOON, || deployment(&setup, "/spec/replicas")).await?;
+    setup.quiet().await?;
+    daemon.stop().await?;
+
+    // Nobody looks, while a field of ours is taken and another one comes that git does not know yet.
+    by_hand(&setup, &["-n", "drift", "set", "image", "deployment/web", "web=evil:1"]).await?;
+    by_hand(&setup, &["-n", "drift", "patch", "configmap", "a", "-p", r#"{"data":{"more":"theirs"}}"#])
+        .await?;
+    setup.edit(
+        "workspaces/drift/web.yaml",
+        "metadata: {name: web}\nspec",
+        "metadata: {name: web, labels: {tier: front}}\nspec",
+    )?;
+    setup.edit("workspaces/drift/a.yaml", "value: \"1\"", "value: \"1\", more: \"git\"")?;
+    setup.commit("a label and a key")?;
+
+    let daemon = Daemon::start(&setup)?;
+    wait_until("label and image to be as git has them", SOON, async || {
+        let image = deployment(&setup, "/spec/template/spec/containers/0/image").await?;
+        let label = deployment(&setup, "/metadata/labels/tier").await?;
+        anyhow::ensure!(image == "web:1" && label == "front", "they are {image} and {label}");
+        anyhow::Ok(())
+    })
+    .await?;
+    let is_conflict = |problem: &kcp_core::plan::Problem| {
+        problem.reason == kcp_api::Reason::FieldConflict
+            && problem.object.as_ref().is_some_and(|key| key.name == "a")
+            && problem.message.contains(".data.more")
+    };
+    let record = setup
+        .wait_for_record("the conflict", |record| {
+            record.workspaces.values().flat_map(|it| &it.problems).any(is_conflict)
+        })
+        .await?;
+    let problems: Vec<_> = record.workspaces.values().flat_map(|it| &it.problems).collect();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    let theirs = setup.cluster("eu-1").get("v1", "ConfigMap", "drift", "a").await?.unwrap_or_default();
+    assert_eq!(theirs["data"]["more"], "theirs");
+    daemon.stop().await
+}

@@ -13,6 +13,7 @@ mod errors;
 mod fixture;
 mod harness;
 mod keep;
+mod mirror;
 mod moves;
 mod outage;
 mod ownership;

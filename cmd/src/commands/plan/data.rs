@@ -109,6 +109,7 @@ pub(super) fn data(ahead: &Ahead, chosen: Option<&BTreeSet<String>>) -> Value {
         "source": ahead.source,
         "record": { "commit": ahead.recorded.commit, "inForce": in_force },
         "notes": ahead.notes,
+        "judgedBy": ahead.plan.judged_by,
         "summary": {
             "create": total.create, "update": total.update, "correct": total.correct, "takeOver": total.take,
             "delete": total.delete, "unchanged": total.unchanged, "held": ahead.plan.holds.len(),

@@ -30,6 +30,9 @@ pub(super) fn markdown(ahead: &Ahead, chosen: Option<&BTreeSet<String>>) -> Stri
     for note in &ahead.notes {
         let _ = writeln!(out, "> {}\n", code(note));
     }
+    if let Some(judged_by) = &ahead.plan.judged_by {
+        let _ = writeln!(out, "> {}\n", code(&judged_by.to_string()));
+    }
     table(&mut out, ahead, chosen);
     for (unit, plan) in &ahead.plan.units {
         if let Some(movement) = &plan.movement {

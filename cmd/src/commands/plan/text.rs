@@ -25,6 +25,9 @@ pub(crate) fn text(context: &Context, ahead: &Ahead, chosen: Option<&BTreeSet<St
         let in_force = &ahead.recorded.record.fleet.source.commit;
         ui.note(format!("note: against the record {} (commit {} in force)", brief(commit), brief(in_force)));
     }
+    if let Some(judged_by) = &ahead.plan.judged_by {
+        ui.note(format!("note: {judged_by}"));
+    }
     for (name, plan) in sets(ahead, chosen) {
         let worth: Vec<(&String, &SetPlan)> =
             plan.sets.iter().filter(|(_, set)| is_worth_showing(set)).collect();

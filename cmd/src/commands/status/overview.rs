@@ -28,6 +28,9 @@ pub(super) fn show(context: &Context, recorded: &Recorded, wide: bool) {
                 .and(Tone::Plain, trouble.message.clone()),
         );
     }
+    if let Some(judged_by) = &record.fleet.judged_by {
+        ui.line(Text::toned(Tone::Warn, "Safety: ").and(Tone::Plain, judged_by.to_string()));
+    }
     for hold in &record.fleet.holds {
         show_hold(context, hold);
     }

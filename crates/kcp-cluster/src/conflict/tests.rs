@@ -32,6 +32,7 @@ fn action(verb: ApplyVerb, conflicts: Conflicts, before: &str) -> ApplyAction {
             origin: Origin { file: "a.yaml".into(), line: 1 },
         },
         before: Some(hash(before)),
+        earlier: None,
         rules: ApplyRules { conflicts, ignore: vec![], create_only: false },
         changes: vec![],
         why: String::new(),
@@ -64,5 +65,13 @@ fn only_what_was_ours_is_forced_unless_told() {
     assert!(!may(ApplyVerb::Create, Conflicts::Owned, "old", &[]));
     assert!(may(ApplyVerb::Update, Conflicts::Force, "old", &[]));
     assert!(!may(ApplyVerb::Correct, Conflicts::Abort, "new", &[".a", ".b"]));
+    // After a restart, what was applied before says it.
+    let mut update = action(ApplyVerb::Update, Conflicts::Owned, "old");
+    let earlier = |body| Some(Object { body: Arc::new(body), ..update.object.clone() });
+    let (whole, part) = (earlier(json!({"a": 1, "b": 2})), earlier(json!({"a": 1})));
+    update.earlier = whole;
+    assert!(conflict.may_force(&update, |_| false));
+    update.earlier = part;
+    assert!(!conflict.may_force(&update, |_| false), "`b` never was ours");
     assert!(may(ApplyVerb::HandOver { from: "x".into() }, Conflicts::Abort, "old", &[]));
 }

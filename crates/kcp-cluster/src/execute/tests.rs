@@ -54,6 +54,7 @@ pub(crate) fn create(body: Value) -> ApplyAction {
             origin: Origin { file: "a.yaml".into(), line: 1 },
         },
         before: None,
+        earlier: None,
         rules: ApplyRules { conflicts: Conflicts::Owned, ignore: vec![], create_only: false },
         changes: vec![],
         why: "new".into(),

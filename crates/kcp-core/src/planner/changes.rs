@@ -20,7 +20,7 @@ const PLAIN: [&str; 4] = ["apiVersion", "kind", "immutable", "type"];
 pub(crate) fn of(earlier: &Object, object: &Object) -> Vec<FieldChange> {
     let (from, to) =
         (without_annotations(&earlier.body, &OUTSIDE), without_annotations(&object.body, &OUTSIDE));
-    let is_secret = object.key.group.is_empty() && object.key.kind == "Secret";
+    let is_secret = object.key.is_secret();
     let found = differences(&from, &to).into_iter();
     found
         .map(|it| {

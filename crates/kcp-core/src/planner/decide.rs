@@ -217,9 +217,16 @@ fn wait(
     if unit.previous.is_some() {
         return None;
     }
-    let why = if !choice.unseen.is_empty() {
-        let message =
-            format!("waits until {} was seen: a copy may be there already", choice.unseen.join(", "));
+    let why = if !choice.unseen.is_empty() && !is_certain(fleet, unit, choice) {
+        let names = choice.unseen.join(", ");
+        let message = if nobody_looks(fleet, choice) {
+            format!(
+                "waits: {names} was never seen, and this run does not look there, so a copy may be there already; start \
+                 the reconciler, which looks at all clusters, or `kubectl kcp sync` them first"
+            )
+        } else {
+            format!("waits until {names} was seen: a copy may be there already")
+        };
         plan.problems.push(problem(Reason::Pending, unit, message.clone()));
         message
     } else if let Some(cluster) = unreadable(world, fleet, unit) {
@@ -261,6 +268,24 @@ fn wait(
         *verdict = Verdict { role: Role::NotNeeded, reason: Reason::Pending, message: why.clone() };
     }
     Some(Decided { verdicts, unplaced: choice.unplaced.clone(), ..Decided::default() })
+}
+
+/// Whether this run is about one cluster, and none that it does not look at can change what is decided there: all that
+/// fit, or may fit, get the unit.
+fn is_certain(fleet: &Fleet<'_>, unit: &Unit<'_>, choice: &Choice) -> bool {
+    let fitting = choice.verdicts.values().filter(|verdict| verdict.role != Role::Excluded).count();
+    let most = u32::try_from(fitting + choice.unseen.len()).unwrap_or(u32::MAX);
+    let all = match unit.placed().and_then(|placed| placed.placement.spec.clusters.wanted()) {
+        Some(Wanted::All) => true,
+        Some(Wanted::Exactly(count) | Wanted::Between { min: count, .. }) => count >= most,
+        None => false,
+    };
+    all && nobody_looks(fleet, choice)
+}
+
+/// Whether this run will never see what was not seen yet.
+fn nobody_looks(fleet: &Fleet<'_>, choice: &Choice) -> bool {
+    choice.unseen.iter().all(|name| fleet.members.get(name.as_str()).is_some_and(|member| !member.fresh))
 }
 
 /// Whether it is wanted on every cluster that fits: another copy is never one too many.

@@ -9,6 +9,7 @@ mod claims;
 mod decide;
 pub(crate) mod fleet;
 mod handover;
+mod joined;
 mod objects;
 mod prune;
 mod sets;
@@ -23,14 +24,15 @@ use kcp_api::Reason;
 use crate::plan::{ClusterPlan, Plan, Problem, SetPlan, UnitPlan};
 use crate::safety::approval::Approvals;
 use crate::safety::budget::{self, Ruling, object_id};
-use crate::safety::stops;
+use crate::safety::{limit, stops};
 use crate::world::{ActKind, ObservedSet, UnitId, World};
-pub use bundles::Memo;
 use bundles::{Bundles, Content};
+pub use bundles::{Memo, recall_secrets};
 use claims::Claims;
 use decide::Decided;
 use fleet::{Access, Fleet, Member};
 use handover::HandOver;
+use joined::Joined;
 use objects::{Site, Work};
 use prune::Survey;
 use sets::{Part, Parts};
@@ -71,8 +73,12 @@ pub fn plan_with(world: &World, scope: &Scope, memo: &mut Memo) -> Plan {
     let fleet = Fleet::new(world, scope);
     let approvals = Approvals::new(&world.desired.config, world.now);
     let units = unit::all(world, &fleet);
-    let mut plan =
-        Plan { commit: world.desired.commit.clone(), holds: stops::holds(world), ..Plan::default() };
+    let mut plan = Plan {
+        commit: world.desired.commit.clone(),
+        holds: stops::holds(world),
+        judged_by: limit::judged_by(world),
+        ..Plan::default()
+    };
     let decided = decide::decide(world, &fleet, &approvals, &units, &mut plan);
     let mut made = Bundles::new(world, &fleet, memo);
     let contents = contents(&fleet, &units, &decided, &mut made, &mut plan);
@@ -170,14 +176,31 @@ fn claims<'a>(
     contents: &'a Contents<'a>,
     moves: &BTreeMap<&str, HandOver>,
 ) -> Claims<'a> {
+    let parties = || {
+        units.iter().filter_map(|(name, unit)| {
+            let content = contents.get(&(*name, member.name));
+            let set = member.view.sets.get(*name).filter(|_| member.has_own_view());
+            (content.is_some() || set.is_some()).then_some((*name, unit, content, set))
+        })
+    };
     let mut claims = Claims::default();
-    for (name, unit) in units {
-        let content = contents.get(&(*name, member.name));
+    // Alone, nobody meets anybody.
+    if parties().nth(1).is_none() {
+        return claims;
+    }
+    for (name, _, content, set) in parties() {
+        let wanted = content.into_iter().flat_map(|it| it.keys.keys().chain(&it.bundle.withheld));
+        claims.meet(name, wanted);
+        claims.meet(name, set.into_iter().flat_map(|set| set.objects.keys()));
+    }
+    if !claims.can_meet() {
+        return claims;
+    }
+    for (name, unit, content, set) in parties() {
         if let Some(content) = content {
-            content.keys.keys().for_each(|key| claims.want(name, key));
-            content.bundle.withheld.iter().for_each(|key| claims.want(name, key));
+            content.keys.keys().chain(&content.bundle.withheld).for_each(|key| claims.want(name, key));
         }
-        let Some(set) = member.view.sets.get(*name).filter(|_| member.has_own_view()) else { continue };
+        let Some(set) = set else { continue };
         let waits = member.uid.as_ref().is_some_and(|uid| {
             decided.get(name).is_some_and(|it| it.leaving.contains_key(uid))
                 && !matches!(moves.get(name), Some(HandOver::Ready))
@@ -213,19 +236,21 @@ struct Step<'a, 'w> {
 impl<'a, 'w> Step<'a, 'w> {
     /// Plans all sets of the unit, and rules on its deletes as a whole.
     fn run(&self, plan: &mut Plan) {
-        let mut surveys: BTreeMap<&str, Survey> = BTreeMap::new();
+        let mut surveys: BTreeMap<&str, (Survey, Joined<'_>)> = BTreeMap::new();
         let mut doomed = Vec::new();
         for member in self.fleet.members.values() {
             let Some(set) = self.set(member) else { continue };
             let Some(claims) = self.claims.get(member.name) else { continue };
-            let fate = self.part(member).fate(self.unit);
-            let mut survey = prune::survey(self.unit, member, set, fate, claims, self.world.now);
+            let part = self.part(member);
+            let content = if let Part::Target(content) = part { Some(content) } else { None };
+            let (fate, joined) = (part.fate(self.unit), Joined::of(content, Some(set)));
+            let mut survey = prune::survey(self.unit, member, (set, &joined), fate, claims, self.world.now);
             if self.is_stopped(member) {
                 survey.doomed.clear();
             }
             plan.problems.append(&mut survey.problems);
             doomed.extend(survey.doomed.iter().cloned());
-            surveys.insert(member.name, survey);
+            surveys.insert(member.name, (survey, joined));
         }
         let members = if doomed.is_empty() { BTreeSet::new() } else { self.members() };
         let mut ruling = budget::deletes(self.world, self.approvals, self.unit.name, &members, doomed);
@@ -235,8 +260,8 @@ impl<'a, 'w> Step<'a, 'w> {
             if self.set(member).is_none() && !self.decided.targets(member.uid.as_ref()) {
                 continue;
             }
-            let survey = surveys.remove(member.name).unwrap_or_default();
-            let set_plan = self.set_plan(member, survey, &ruling, &mut plan.problems);
+            let surveyed = surveys.remove(member.name).unwrap_or_default();
+            let set_plan = self.set_plan(member, surveyed, &ruling, &mut plan.problems);
             if let Some(cluster) = plan.clusters.get_mut(member.name) {
                 cluster.sets.insert(self.unit.name.to_owned(), set_plan);
             }
@@ -246,18 +271,21 @@ impl<'a, 'w> Step<'a, 'w> {
     fn set_plan(
         &self,
         member: &Member<'w>,
-        survey: Survey,
+        (survey, joined): (Survey, Joined<'_>),
         ruling: &Ruling,
         problems: &mut Vec<Problem>,
     ) -> SetPlan {
         let (unit, decided, set, part) = (self.unit, self.decided, self.set(member), self.part(member));
+        let earlier = || self.made.earlier(unit, member);
         let mut work = match (part, self.claims.get(member.name)) {
             (Part::Target(content), Some(claims)) if member.has_own_view() => objects::work(&Site {
                 workspace: unit.name,
                 member,
                 set,
+                seen: &joined.seen,
                 content,
                 before: self.made.before(unit, member),
+                earlier: &earlier,
                 claims,
                 policy: unit.policy,
                 now: self.world.now,
@@ -269,7 +297,8 @@ impl<'a, 'w> Step<'a, 'w> {
             problems.append(&mut work.problems);
         }
         let is_stopped = self.is_stopped(member);
-        sets::assemble(Parts { unit, member, decided, set, part, work, survey, ruling, is_stopped })
+        let joined = &joined;
+        sets::assemble(Parts { unit, member, decided, set, joined, part, work, survey, ruling, is_stopped })
     }
 
     fn set(&self, member: &Member<'w>) -> Option<&'w ObservedSet> {

@@ -1,15 +1,16 @@
 //! One unit on one cluster: what is to be created or changed, object by object. One object that cannot be done never
 //! keeps the others back.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use kcp_api::{ANNOTATION_CREATE_ONLY, Drift, Reason, SyncPolicySpec, TakeOverPolicy};
 
-use super::bundles::Content;
+use super::bundles::{Content, Earlier};
 use super::changes;
 use super::claims::{Claim, Claims};
 use super::fleet::Member;
-use crate::object::{ContentHash, Object, ObjectKey};
+use crate::object::{ContentHash, GroupKind, Object, ObjectKey};
 use crate::plan::{ApplyAction, ApplyRules, ApplyVerb, Problem};
 use crate::render::Bundle;
 use crate::world::{Foreign, ObservedObject, ObservedSet, UnixSeconds};
@@ -19,13 +20,13 @@ const CONTROL_PLANE: [&str; 4] = ["kube-apiserver", "kube-controller-manager", "
 
 /// What is to be done about the objects of one unit on one cluster.
 #[derive(Debug, Default)]
-pub(crate) struct Work {
+pub(crate) struct Work<'a> {
     /// Objects to write, in the order to do it.
     pub(crate) apply: Vec<ApplyAction>,
     /// How many are as they should be.
     pub(crate) unchanged: usize,
     /// The content of all, once it is done, as far as known.
-    pub(crate) applied: BTreeMap<String, ContentHash>,
+    pub(crate) applied: Vec<(&'a ObjectKey, ContentHash)>,
     /// What is wrong with any.
     pub(crate) problems: Vec<Problem>,
 }
@@ -35,8 +36,12 @@ pub(crate) struct Site<'a> {
     pub(crate) workspace: &'a str,
     pub(crate) member: &'a Member<'a>,
     pub(crate) set: Option<&'a ObservedSet>,
+    /// What is there of each object of the content, by its index.
+    pub(crate) seen: &'a [Option<&'a ObservedObject>],
     pub(crate) content: &'a Content<'a>,
     pub(crate) before: Option<Bundle>,
+    /// What was there by the commit before; costs something where it is asked for.
+    pub(crate) earlier: &'a dyn Fn() -> Option<Earlier>,
     pub(crate) claims: &'a Claims<'a>,
     pub(crate) policy: &'a SyncPolicySpec,
     pub(crate) now: UnixSeconds,
@@ -52,38 +57,48 @@ enum Need {
 }
 
 /// Compares what is wanted with what was seen.
-pub(crate) fn work(site: &Site<'_>) -> Work {
+pub(crate) fn work<'a>(site: &Site<'a>) -> Work<'a> {
     let mut work = Work::default();
-    let earlier = site.before.iter().flat_map(|bundle| &bundle.objects);
-    let earlier: BTreeMap<&ObjectKey, &Object> = earlier.map(|it| (&it.key, it)).collect();
-    for object in &site.content.bundle.objects {
-        let before = last_applied(site, &object.key);
-        let (need, warning) = need(site, object, before);
+    let shown = site.before.iter().flat_map(|bundle| &bundle.objects);
+    let shown: BTreeMap<&ObjectKey, &Object> = shown.map(|it| (&it.key, it)).collect();
+    let earlier = LazyCell::new(|| (site.earlier)());
+    let content: &'a Content<'a> = site.content;
+    let mut kind = KindNeed::default();
+    for (index, object) in content.bundle.objects.iter().enumerate() {
+        let seen = site.seen.get(index).copied().flatten();
+        let before = last_applied(site, &object.key, seen);
+        kind.turn_to(site, &object.key);
+        let (need, warning) = need(site, &kind, object, seen, before);
         work.problems.extend(warning.map(|(reason, message)| problem(site, object, reason, message)));
         match need {
             Need::Nothing => {
                 work.unchanged += 1;
-                work.applied.insert(object.key.to_string(), object.hash);
+                work.applied.push((&object.key, object.hash));
             }
-            Need::Leave => work.applied.extend(before.map(|hash| (object.key.to_string(), hash))),
+            Need::Leave => work.applied.extend(before.map(|hash| (&object.key, hash))),
             Need::Stuck(reason, message) => {
-                work.applied.extend(before.map(|hash| (object.key.to_string(), hash)));
+                work.applied.extend(before.map(|hash| (&object.key, hash)));
                 work.problems.push(problem(site, object, reason, message));
             }
             Need::Write(verb, why) => {
                 let (waits, failed) = failure(site, object);
                 work.problems.extend(failed);
                 if waits {
-                    work.applied.extend(before.map(|hash| (object.key.to_string(), hash)));
+                    work.applied.extend(before.map(|hash| (&object.key, hash)));
                     continue;
                 }
-                work.applied.insert(object.key.to_string(), object.hash);
-                let changes = earlier.get(&object.key).map_or_else(Vec::new, |it| changes::of(it, object));
+                work.applied.push((&object.key, object.hash));
+                let changes = shown.get(&object.key).map_or_else(Vec::new, |it| changes::of(it, object));
                 let rules = rules(site.policy, object);
+                // Only a hash proves what was applied: what the commit says need not have got there.
+                let earlier = before
+                    .filter(|_| verb == ApplyVerb::Update)
+                    .and_then(|hash| earlier.as_ref().and_then(|it| it.object(&object.key, hash)).cloned());
                 work.apply.push(ApplyAction {
                     verb,
                     object: object.clone(),
                     before,
+                    earlier,
                     rules,
                     changes,
                     why: why.to_owned(),
@@ -123,32 +138,57 @@ fn rules(policy: &SyncPolicySpec, object: &Object) -> ApplyRules {
 }
 
 /// The content that was applied last, by what the process or the parent knows.
-fn last_applied(site: &Site<'_>, key: &ObjectKey) -> Option<ContentHash> {
-    let set = site.set?;
-    let seen = set.objects.get(key).and_then(|object| object.applied);
-    seen.or_else(|| set.parent.applied.get(&key.to_string()).copied())
+fn last_applied(site: &Site<'_>, key: &ObjectKey, seen: Option<&ObservedObject>) -> Option<ContentHash> {
+    let applied = seen.and_then(|object| object.applied);
+    applied.or_else(|| site.set?.parent.applied.get(&key.to_string()).copied())
 }
 
-fn need(site: &Site<'_>, object: &Object, before: Option<ContentHash>) -> (Need, Option<(Reason, String)>) {
-    let key = &object.key;
-    let kind = key.group_kind();
-    if site.content.lacks(&site.member.view.api, &kind) {
+/// What is to be known of a kind. Objects come sorted, so it is asked once for many.
+#[derive(Default)]
+struct KindNeed<'a> {
+    kind: Option<GroupKind>,
+    /// The cluster does not serve it.
+    is_lacking: bool,
+    /// Why it could not be listed.
+    unlisted: Option<&'a str>,
+}
+
+impl<'a> KindNeed<'a> {
+    fn turn_to(&mut self, site: &Site<'a>, key: &ObjectKey) {
+        if self.kind.as_ref().is_some_and(|it| it.kind == key.kind && it.group == key.group) {
+            return;
+        }
+        let kind = key.group_kind();
+        self.is_lacking = site.content.lacks(&site.member.view.api, &kind);
+        self.unlisted = site.set.and_then(|set| set.unlisted.get(&kind.to_string())).map(String::as_str);
+        self.kind = Some(kind);
+    }
+}
+
+fn need(
+    site: &Site<'_>,
+    of: &KindNeed<'_>,
+    object: &Object,
+    seen: Option<&ObservedObject>,
+    before: Option<ContentHash>,
+) -> (Need, Option<(Reason, String)>) {
+    if of.is_lacking {
+        let kind = object.key.group_kind();
         let message = format!(
             "the cluster does not serve {kind}, and no CRD of this workspace defines it; install its CRD, or place \
              the workspace elsewhere"
         );
         return (Need::Stuck(Reason::KindMissing, message), None);
     }
-    if let Some(set) = site.set {
-        if let Some(error) = set.unlisted.get(&kind.to_string()) {
-            let message = format!("{kind} could not be listed, so whether it is there is unknown: {error}");
-            return (Need::Stuck(Reason::InventoryIncomplete, message), None);
-        }
-        if let Some(seen) = set.objects.get(key) {
-            return present(site, object, seen, before);
-        }
+    if let Some(error) = of.unlisted {
+        let kind = object.key.group_kind();
+        let message = format!("{kind} could not be listed, so whether it is there is unknown: {error}");
+        return (Need::Stuck(Reason::InventoryIncomplete, message), None);
     }
-    (absent(site, object), None)
+    match seen {
+        Some(seen) => present(site, object, seen, before),
+        None => (absent(site, object), None),
+    }
 }
 
 /// It is in our set: is it ours, and as it should be?
@@ -178,6 +218,8 @@ fn present(
         Need::Nothing
     } else if is_create_only(object) {
         Need::Leave
+    } else if before.is_none() && seen.own == ContentHash::WITHHELD {
+        Need::Write(ApplyVerb::Update, "may have changed: the record does not tell the content of Secrets")
     } else if before != Some(object.hash) {
         Need::Write(ApplyVerb::Update, "changed in git")
     } else {

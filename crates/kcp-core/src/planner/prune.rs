@@ -10,6 +10,7 @@ use kcp_api::Reason;
 use super::bundles::Content;
 use super::claims::Claims;
 use super::fleet::Member;
+use super::joined::Joined;
 use super::unit::{Unit, is_ours};
 use crate::object::{GroupKind, ObjectKey};
 use crate::plan::{HeldAction, Problem};
@@ -45,7 +46,7 @@ pub(crate) enum Fate<'a> {
 pub(crate) fn survey(
     unit: &Unit<'_>,
     member: &Member<'_>,
-    set: &ObservedSet,
+    (set, joined): (&ObservedSet, &Joined<'_>),
     fate: Fate<'_>,
     claims: &Claims<'_>,
     now: UnixSeconds,
@@ -58,10 +59,10 @@ pub(crate) fn survey(
         Fate::Stays(content) if content.bundle.objects.is_empty() => Some(Cause::Emptied),
         Fate::Stays(_) => Some(Cause::Pruned),
     };
-    for (key, seen) in &set.objects {
-        let wanted =
-            matches!(fate, Fate::Stays(content) if content.has(key) || content.bundle.withholds(key));
-        if wanted || !is_ours(seen, unit.name) || claims.wanted_by_others(unit.name, key) {
+    for (key, seen) in &joined.extra {
+        let (key, seen) = (*key, *seen);
+        let withheld = matches!(fate, Fate::Stays(content) if content.bundle.withholds(key));
+        if withheld || !is_ours(seen, unit.name) || claims.wanted_by_others(unit.name, key) {
             continue;
         }
         if !unit.policy.delete.prune || unit.policy.delete.keeps(&key.group, &key.kind) {

@@ -6,6 +6,7 @@ use super::bundles::Content;
 use super::decide::Decided;
 use super::fleet::Member;
 use super::handover::HandOver;
+use super::joined::Joined;
 use super::objects::Work;
 use super::prune::{self, Fate, Survey};
 use super::unit::{Desire, Unit, is_ours};
@@ -77,8 +78,9 @@ pub(crate) struct Parts<'a> {
     pub(crate) member: &'a Member<'a>,
     pub(crate) decided: &'a Decided,
     pub(crate) set: Option<&'a ObservedSet>,
+    pub(crate) joined: &'a Joined<'a>,
     pub(crate) part: Part<'a>,
-    pub(crate) work: Work,
+    pub(crate) work: Work<'a>,
     pub(crate) survey: Survey,
     pub(crate) ruling: &'a Ruling,
     /// Nothing may be written for this unit there.
@@ -86,17 +88,26 @@ pub(crate) struct Parts<'a> {
 }
 
 /// Puts one set together.
-pub(crate) fn assemble(parts: Parts<'_>) -> SetPlan {
-    let Parts { unit, member, decided, set, part, work, survey, ruling, is_stopped } = parts;
+pub(crate) fn assemble(mut parts: Parts<'_>) -> SetPlan {
+    let applied = std::mem::take(&mut parts.work.applied);
+    let mut plan = put_together(parts);
+    // It is for whoever writes the parent, and large.
+    if !plan.is_quiet() {
+        plan.applied = applied.into_iter().map(|(key, hash)| (key.to_string(), hash)).collect();
+    }
+    plan
+}
+
+fn put_together(parts: Parts<'_>) -> SetPlan {
+    let Parts { unit, member, decided, set, joined, part, work, survey, ruling, is_stopped } = parts;
     let content = if let Part::Target(content) = part { Some(content) } else { None };
-    let (group_kinds, namespaces) = lists(unit, member, set, content);
+    let (group_kinds, namespaces) = lists(unit, member, set, joined, content);
     let recorded = set.and_then(|set| set.parent.decision.clone());
     let mut plan = SetPlan {
         decision: if unit.placed().is_some() { decided.decision.clone().or(recorded) } else { recorded },
         group_kinds,
         namespaces,
         unchanged: work.unchanged,
-        applied: work.applied,
         retained: survey.retained,
         ..SetPlan::default()
     };
@@ -150,11 +161,24 @@ fn lists(
     unit: &Unit<'_>,
     member: &Member<'_>,
     set: Option<&ObservedSet>,
+    joined: &Joined<'_>,
     content: Option<&Content<'_>>,
 ) -> (BTreeSet<GroupKind>, BTreeSet<String>) {
     let mut kinds: BTreeMap<GroupKind, bool> = BTreeMap::new();
     let mut namespaces = BTreeSet::new();
+    // Objects come sorted: most are of the same kind and namespace as the one before.
+    let mut last: Option<(ObjectKey, bool)> = None;
     let mut add = |key: &ObjectKey, wanted: bool| {
+        let is_like = |(last, as_wanted): &(ObjectKey, bool)| {
+            *as_wanted == wanted
+                && last.kind == key.kind
+                && last.namespace == key.namespace
+                && last.group == key.group
+        };
+        if last.as_ref().is_some_and(is_like) {
+            return;
+        }
+        last = Some((key.clone(), wanted));
         // Asked once for each kind, not for each object.
         let lacks = |kind: &GroupKind| wanted && content.is_some_and(|it| it.lacks(&member.view.api, kind));
         let kind = key.group_kind();
@@ -167,12 +191,14 @@ fn lists(
             namespaces.insert(key.namespace.clone());
         }
     };
-    if let Some(set) = set {
-        set.objects.iter().filter(|(_, seen)| is_ours(seen, unit.name)).for_each(|(key, _)| add(key, false));
-    }
-    if let Some(content) = content {
-        content.keys.keys().for_each(|key| add(key, true));
-    }
+    joined.extra.iter().filter(|(_, seen)| is_ours(seen, unit.name)).for_each(|(key, _)| add(key, false));
+    let is_there =
+        |index: usize| joined.seen.get(index).copied().flatten().is_some_and(|seen| is_ours(seen, unit.name));
+    let objects = content.map_or([].as_slice(), |it| it.bundle.objects.as_slice());
+    let keys = || objects.iter().enumerate().map(|(index, object)| (is_there(index), &object.key));
+    // What is there first: its kind is served, or was.
+    keys().filter(|(is_there, _)| *is_there).for_each(|(_, key)| add(key, false));
+    keys().filter(|(is_there, _)| !is_there).for_each(|(_, key)| add(key, true));
     let mut kinds: BTreeSet<GroupKind> =
         kinds.into_iter().filter_map(|(kind, served)| served.then_some(kind)).collect();
     if let Some(set) = set {

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kcp_api::{Budget, GROUP, Reason};
+use kcp_api::{GROUP, Reason};
 
 use super::approval::{Approvals, hold_id};
+use super::limit::Limit;
 use crate::object::ObjectKey;
 use crate::plan::{HeldAction, Hold};
 use crate::world::{Act, ActKind, ClusterUid, UnixSeconds, World};
@@ -99,8 +100,8 @@ pub(crate) fn deletes(
     let now: BTreeSet<String> = counted.iter().map(delete_id).collect();
     let count = recent.union(&now).count();
     let total = members.union(&recent).count();
-    let budget = world.desired.config.fleet.value.spec.safety.max_delete;
-    if within(budget, count, total) {
+    let exceeded = Limit::of_deletes(world).exceeded(count, total);
+    if exceeded.is_none() {
         for action in counted {
             ruling.acts.push(act(world.now, workspace, ActKind::Delete, delete_id(&action)));
             ruling.allowed.insert((action.cluster.clone(), action.object));
@@ -113,8 +114,8 @@ pub(crate) fn deletes(
         let what = format!("{number} of {} to delete", plural(total, "object"));
         let why = match reason {
             Reason::BudgetExceeded => format!(
-                "{count} deletes within an hour are more than safety.maxDelete allows ({}% or {})",
-                budget.percent, budget.floor
+                "{count} deletes within an hour are more than {}",
+                exceeded.as_deref().unwrap_or_default()
             ),
             Reason::EmptyWorkspace => Cause::Emptied.text().to_owned(),
             Reason::WorkspaceRemoved => Cause::WorkspaceGone.text().to_owned(),
@@ -150,18 +151,16 @@ pub(crate) fn moves(
     let recent = recent(world, ActKind::Move, |_| true);
     let now: BTreeSet<String> = counted.iter().map(|mover| mover.id.clone()).collect();
     let count = recent.union(&now).count();
-    let budget = world.desired.config.fleet.value.spec.safety.max_move;
-    if counted.is_empty() || within(budget, count, units) {
+    let exceeded = Limit::of_moves(world).exceeded(count, units).filter(|_| !counted.is_empty());
+    let Some(exceeded) = exceeded else {
         let acts = counted.into_iter().map(|mover| act(world.now, &mover.workspace, ActKind::Move, mover.id));
         ruling.acts.extend(acts);
         return (BTreeSet::new(), ruling);
-    }
+    };
     let message = format!(
-        "{} of {} to move: {count} moves within an hour are more than safety.maxMove allows ({}% or {})",
+        "{} of {} to move: {count} moves within an hour are more than {exceeded}",
         counted.len(),
         plural(units, "workspace"),
-        budget.percent,
-        budget.floor
     );
     let names = counted.iter().map(|mover| mover.workspace.clone()).collect();
     let actions = counted.into_iter().flat_map(|mover| mover.actions).collect();
@@ -194,11 +193,6 @@ pub(crate) fn object_id(cluster: &ClusterUid, object: &ObjectKey) -> String {
 
 fn delete_id(action: &HeldAction) -> String {
     object_id(&action.cluster_uid, &action.object)
-}
-
-fn within(budget: Budget, count: usize, total: usize) -> bool {
-    let size = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    size(count) <= budget.allowed(size(total))
 }
 
 /// The ids of what was done within the last hour, each once. What is dated ahead of us is taken as just done.

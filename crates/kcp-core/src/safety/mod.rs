@@ -2,4 +2,5 @@
 
 pub(crate) mod approval;
 pub(crate) mod budget;
+pub(crate) mod limit;
 pub(crate) mod stops;

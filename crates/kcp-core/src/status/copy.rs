@@ -39,7 +39,8 @@ pub(super) fn status(
     let members = members(set, set_plan, workspace);
     let bad = bad(plan, view, set_plan, &members, (workspace, cluster));
 
-    let extra = bad.keys().filter(|key| !members.contains_key(key)).count();
+    let is_member = |key: &ObjectKey| members.binary_search_by(|(member, _)| (*member).cmp(key)).is_ok();
+    let extra = bad.keys().filter(|key| !is_member(key)).count();
     let objects = members.len() + extra;
     let ready = ready(blind(view, set), &bad, objects);
     let synced = synced(world, workspace, blind(view, set), set_plan, role, stopped, &bad);
@@ -86,7 +87,8 @@ pub(super) fn status(
     }
 }
 
-type Members<'a> = BTreeMap<&'a ObjectKey, &'a crate::world::ObservedObject>;
+/// In order.
+type Members<'a> = Vec<(&'a ObjectKey, &'a crate::world::ObservedObject)>;
 
 /// What is there of ours and shall stay: without what git no longer has, and without objects that copied our label.
 fn members<'a>(set: Option<&'a ObservedSet>, plan: Option<&SetPlan>, workspace: &str) -> Members<'a> {
@@ -105,7 +107,7 @@ fn bad(
     plan: &Plan,
     view: Option<&ClusterView>,
     set_plan: Option<&SetPlan>,
-    members: &Members<'_>,
+    members: &[(&ObjectKey, &crate::world::ObservedObject)],
     (workspace, cluster): (&str, &str),
 ) -> BTreeMap<ObjectKey, Bad> {
     let mut bad = BTreeMap::new();

@@ -43,6 +43,7 @@ fn fleet() -> (World, Plan) {
         recent: Vec::new(),
         halted: None,
         memory_known: true,
+        before: None,
         baseline: BTreeMap::new(),
     };
     let verdict = |role| Verdict { role, reason: Reason::Chosen, message: "chosen".into() };
@@ -128,6 +129,7 @@ fn create(name: &str) -> ApplyAction {
         verb: ApplyVerb::Create,
         object,
         before: None,
+        earlier: None,
         rules,
         changes: Vec::new(),
         why: "new".into(),

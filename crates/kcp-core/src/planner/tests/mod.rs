@@ -1,5 +1,6 @@
 //! Rules of the planner, each with the smallest world that shows it.
 
+mod before;
 mod fixture;
 mod kept;
 mod moves;

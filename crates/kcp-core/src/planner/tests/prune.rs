@@ -117,10 +117,12 @@ fn a_manifest_with_a_problem_keeps_its_object() {
 
 #[test]
 fn deletes_go_the_other_way_round() {
-    let objects = ["ServiceAccount/bot", "apps:Deployment/web", "ConfigMap/conf", "stay"];
+    let objects =
+        ["ServiceAccount/bot", "apps:Deployment/web", "ConfigMap/conf", "stay", "apps:StatefulSet/db"];
     let mut world = world(&["a"], &[("shop", &objects, 1)]);
     settle(&mut world);
-    write(&mut world, "shop", &["stay"]);
+    // What stays is of the same group, and says nothing about the version of another kind.
+    write(&mut world, "shop", &["stay", "apps:StatefulSet/db"]);
     assert_eq!(problems(&plan(&world)), ["DiscoveryIncomplete shop web"], "by which version is not known");
     let facts = |kind: &str, plural: &str| KindFacts {
         kind: kind.to_owned(),
@@ -135,6 +137,14 @@ fn deletes_go_the_other_way_round() {
         vec![facts("ConfigMap", "configmaps"), facts("ServiceAccount", "serviceaccounts")],
     );
     assert_eq!(deletes(&plan(&world)), ["a web", "a conf", "a bot"]);
+}
+
+#[test]
+fn the_version_that_git_has_of_a_kind_is_enough_to_delete_it() {
+    let mut world = world(&["a"], &[("shop", &["apps:Deployment/web", "apps:Deployment/old"], 1)]);
+    settle(&mut world);
+    write(&mut world, "shop", &["apps:Deployment/web"]);
+    assert_eq!(deletes(&plan(&world)), ["a old"]);
 }
 
 fn many(count: usize) -> Vec<String> {
@@ -165,6 +175,7 @@ fn above_the_budget_all_deletes_of_the_workspace_are_held_as_one() {
     let held = hold(&it);
     assert_eq!((held.reason, held.actions.len(), held.id.len()), (Reason::BudgetExceeded, 6, 12));
     assert!(held.message.ends_with(&format!("`kubectl kcp approve {}`", held.id)));
+    assert!(held.message.contains("more than safety.maxDelete allows"), "{}", held.message);
     assert!(it.acts.is_empty());
     world.desired.commit = "c9".to_owned();
     world.now += 5;
@@ -236,22 +247,25 @@ fn an_approval_lets_exactly_its_actions_through() {
 #[test]
 fn emptied_removed_and_unplaced_always_wait_for_approval() {
     type Change = fn(&mut World);
-    let changes: [(Reason, Change); 3] = [
-        (Reason::EmptyWorkspace, |world| write(world, "shop", &[])),
-        (Reason::WorkspaceRemoved, |world| {
+    let changes: [(Reason, &str, Change); 3] = [
+        (Reason::EmptyWorkspace, "the workspace has no objects", |world| write(world, "shop", &[])),
+        (Reason::WorkspaceRemoved, "the workspace is gone from git", |world| {
             config(world).workspaces.remove("shop");
             config(world).placements.remove("shop");
             world.desired.workspaces.remove("shop");
         }),
-        (Reason::PlacementRemoved, |world| drop(config(world).placements.remove("shop"))),
+        (Reason::PlacementRemoved, "no placement is about the workspace", |world| {
+            config(world).placements.remove("shop");
+        }),
     ];
-    for (reason, change) in changes {
+    for (reason, why, change) in changes {
         let mut world = world(&["a"], &[("shop", &["web", "Namespace/shared"], 1)]);
         settle(&mut world);
         change(&mut world);
         let it: Plan = settle(&mut world);
         let held = hold(&it).clone();
         assert_eq!((held.reason, held.actions.len()), (reason, 1), "the namespace is kept by its kind");
+        assert!(held.message.contains(why), "{}", held.message);
         assert_eq!(world.clusters["a"].sets["shop"].objects.len(), 2);
         approve(&mut world, approval(&held, actions(&held), NOW));
         let it = settle(&mut world);

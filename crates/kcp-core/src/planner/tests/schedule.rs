@@ -286,3 +286,42 @@ fn what_is_said_of_a_tolerated_taint_does_not_change_with_the_clock() {
     world.now += 1;
     assert_eq!(said(&world), before);
 }
+
+/// One run on one cluster never sees the others: it does what they cannot change.
+#[test]
+fn a_run_on_one_cluster_does_there_what_clusters_that_were_never_seen_cannot_change() {
+    let mut world = world(
+        &["a", "b", "c"],
+        &[
+            ("all", &["x1"], 1),
+            ("both", &["x2"], 2),
+            ("here", &["x3"], 1),
+            ("one", &["x4"], 1),
+            ("three", &["x5"], 3),
+        ],
+    );
+    placement(&mut world, "all").clusters = ClusterCount { all: Some(true), ..ClusterCount::default() };
+    select(&mut world, "here", "a");
+    taint(&mut world, "c", Effect::NoSchedule);
+    for name in ["b", "c"] {
+        world.clusters.remove(name);
+    }
+    let scope = Scope::Cluster("a".to_owned());
+    let it = plan_for(&world, &scope);
+    assert_eq!(writes(&it), ["a create x1", "a create x2", "a create x3", "a create x5"]);
+    assert!(it.holds.is_empty());
+    let waits = it.problems.iter().find(|it| it.reason == Reason::Pending).expect("it says what waits");
+    assert_eq!(waits.workspace.as_deref(), Some("one"));
+    assert!(
+        waits.message.starts_with("waits: b was never seen, and this run does not look there"),
+        "{waits:?}"
+    );
+    assert_eq!(writes(&plan(&world)), ["a create x3"], "the daemon will see them, and waits");
+    // What was recorded of them is known.
+    for name in ["b", "c"] {
+        let seen = ClusterView { uid: Some(uid(name)), ..world.clusters["a"].clone() };
+        world.clusters.insert(name.to_owned(), seen);
+    }
+    let it = plan_for(&world, &scope);
+    assert!(it.problems.iter().all(|it| it.reason != Reason::Pending), "{:?}", it.problems);
+}
