@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    approve, cluster, completion, doctor, halt, init, place, plan, render, resume, run, status, suspend,
+    api, approve, cluster, completion, doctor, halt, init, place, plan, render, resume, run, status, suspend,
     sync, version, why, workspace,
 };
 
@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Sync(sync::SyncArgs),
     Status(status::StatusArgs),
     Why(why::WhyArgs),
+    #[command(subcommand)]
+    Api(api::ApiCommand),
     Approve(approve::ApproveArgs),
     Suspend(suspend::SuspendArgs),
     Resume(resume::ResumeArgs),

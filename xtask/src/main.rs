@@ -5,6 +5,8 @@ mod control_planes;
 mod crds;
 mod demo;
 mod krew;
+mod kustomize_schema;
+mod new_rule;
 
 use clap::{Parser, Subcommand};
 
@@ -19,20 +21,23 @@ struct Args {
 #[derive(Subcommand)]
 enum Command {
     Bench(bench::Args),
-    /// Build the real control planes that the tests start, if they are not there yet
-    ControlPlanes,
+    ControlPlanes(control_planes::Args),
     Crds(crds::Args),
     Demo(demo::Args),
     /// Check the plugin manifest by krew's own rules
     Krew,
+    KustomizeSchema(kustomize_schema::Args),
+    NewRule(new_rule::Args),
 }
 
 fn main() -> anyhow::Result<()> {
     match Args::parse().command {
         Command::Bench(args) => bench::run(&args),
-        Command::ControlPlanes => control_planes::run(),
+        Command::ControlPlanes(args) => control_planes::run(&args),
         Command::Crds(args) => crds::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Krew => krew::run(),
+        Command::KustomizeSchema(args) => kustomize_schema::run(&args),
+        Command::NewRule(args) => new_rule::run(&args),
     }
 }

@@ -1,5 +1,6 @@
 //! One file a verb: arguments, whose comments are the help, and what is done with them.
 
+pub(crate) mod api;
 pub(crate) mod approve;
 pub(crate) mod cluster;
 pub(crate) mod completion;
@@ -100,6 +101,7 @@ async fn run(context: &Context, command: Command) -> Outcome {
         Command::Sync(args) => Box::pin(sync::run(context, args)).await,
         Command::Status(args) => status::run(context, &args),
         Command::Why(args) => Box::pin(why::run(context, args)).await,
+        Command::Api(command) => api::run(context, &command),
         Command::Approve(args) => Box::pin(approve::run(context, args)).await,
         Command::Suspend(args) => Box::pin(suspend::run(context, args)).await,
         Command::Resume(args) => Box::pin(resume::run(context, args)).await,

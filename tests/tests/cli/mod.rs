@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
 
+mod apis;
 mod approving;
 mod edits;
 mod first_steps;
