@@ -15,7 +15,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::cluster::{Cluster, Surroundings};
 use crate::credentials::KubeconfigFile;
 use crate::process::{Process, Reaper};
-use crate::{Programs, control_planes, ports, services, wait_until};
+use crate::{BuildError, Kubernetes, Programs, control_planes, ports, services, wait_until};
 
 /// Tests run in parallel, but two cores carry one fleet at a time.
 static ONE_AT_A_TIME: Semaphore = Semaphore::const_new(1);
@@ -31,6 +31,8 @@ pub struct ClusterSpec {
     pub zone: String,
     /// Whether kube-controller-manager, kwok and the binder of pods run; without them objects are only kept.
     pub controllers: bool,
+    /// Its version, for a fleet with a skew; `None`: that of [`Fleet::programs`].
+    pub kubernetes: Option<Kubernetes>,
 }
 
 impl ClusterSpec {
@@ -41,7 +43,7 @@ impl ClusterSpec {
             Some((region, _)) => (region.to_owned(), name.to_owned()),
             None => (name.to_owned(), format!("{name}-1")),
         };
-        Self { name: name.to_owned(), region, zone, controllers: true }
+        Self { name: name.to_owned(), region, zone, controllers: true, kubernetes: None }
     }
 }
 
@@ -78,8 +80,7 @@ impl FleetBuilder {
     /// A [`crate::BuildError`] inside when there are no programs; else what did not start, with the end of its log.
     pub async fn start(self) -> anyhow::Result<Fleet> {
         let turn = ONE_AT_A_TIME.acquire().await.context("the lock of the fleets is closed")?;
-        let programs =
-            tokio::task::spawn_blocking(control_planes::build).await.context("the build panicked")??;
+        let programs = built(control_planes::build).await?;
         let directory =
             tempfile::Builder::new().prefix("kcp-fleet-").tempdir().context("cannot create a folder")?;
         let reaper = Reaper::start(directory.path())?;
@@ -103,8 +104,15 @@ impl FleetBuilder {
             runtime: runtime.handle(),
             kubeconfig: kubeconfig.clone(),
         };
-        let clusters =
-            try_join_all(self.clusters.into_iter().map(|spec| Cluster::start(spec, around.clone()))).await?;
+        let mut starts = Vec::new();
+        for spec in self.clusters {
+            let mut around = around.clone();
+            if let Some(version) = spec.kubernetes {
+                around.programs = built(move || control_planes::build_of(version)).await?;
+            }
+            starts.push(Cluster::start(spec, around));
+        }
+        let clusters = try_join_all(starts).await?;
         Ok(Fleet {
             clusters,
             _etcd: etcd,
@@ -174,7 +182,7 @@ impl Fleet {
         self.directory.path().to_owned()
     }
 
-    /// The programs that the fleet runs.
+    /// The programs that the fleet runs, but for clusters with a version of their own.
     pub fn programs(&self) -> &Programs {
         &self.programs
     }
@@ -206,6 +214,13 @@ impl Drop for Background {
             runtime.shutdown_background();
         }
     }
+}
+
+/// A build may take minutes: it must not block the runtime.
+async fn built(
+    build: impl FnOnce() -> Result<Programs, BuildError> + Send + 'static,
+) -> anyhow::Result<Programs> {
+    Ok(tokio::task::spawn_blocking(build).await.context("the build panicked")??)
 }
 
 async fn wait_for_port(etcd: &mut Process, port: u16) -> anyhow::Result<()> {

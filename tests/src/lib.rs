@@ -20,6 +20,7 @@ mod cluster;
 pub mod control_planes;
 mod credentials;
 mod fleet;
+pub mod oracles;
 mod ports;
 mod process;
 pub mod proxy;
@@ -29,7 +30,7 @@ mod wait;
 
 pub use audit::{Mark, Request};
 pub use cluster::{Cluster, Output};
-pub use control_planes::{BuildError, Programs};
+pub use control_planes::{BuildError, Kubernetes, Programs};
 pub use fleet::{ClusterSpec, Fleet, FleetBuilder};
 pub use skip::fleet_or_skip;
 pub use wait::wait_until;

@@ -1,2 +1,3 @@
 //! Against what others say: cargo, kubectl, kustomize.
 mod edges;
+mod kustomize;

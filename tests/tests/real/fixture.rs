@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kcp_tests::{Cluster, Fleet, fleet_or_skip, wait_until};
+use kcp_tests::{Cluster, Fleet, Kubernetes, fleet_or_skip, wait_until};
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -125,5 +125,23 @@ async fn a_revoked_token_is_refused_and_a_new_one_is_in_the_kubeconfig() -> anyh
     .await?;
     cluster.rotate_token().await?;
     read(&connect(&fleet, "eu-1").await?).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "long: .ci/run --long"]
+async fn one_fleet_has_clusters_of_two_versions() -> anyhow::Result<()> {
+    let builder = Fleet::builder(["old-1", "new-1"])
+        .with("old-1", |cluster| cluster.kubernetes = Some(Kubernetes::V1_34))
+        .with("new-1", |cluster| cluster.kubernetes = Some(Kubernetes::V1_36));
+    let Some(fleet) = fleet_or_skip("two_versions", builder).await else { return Ok(()) };
+    for (name, minor) in [("old-1", "34"), ("new-1", "36")] {
+        let cluster = fleet.cluster(name);
+        assert_eq!(cluster.client().apiserver_version().await?.minor, minor);
+        deploy(cluster).await?;
+        // What died comes back as the version it was.
+        cluster.restart().await?;
+        assert_eq!(cluster.client().apiserver_version().await?.minor, minor);
+    }
     Ok(())
 }

@@ -1,0 +1,10 @@
+//go:build tools
+
+// Package tools keeps the programs of the control planes in go.mod: `go mod tidy` drops what nothing imports.
+package tools
+
+import (
+	_ "k8s.io/kubernetes/cmd/kube-apiserver"
+	_ "k8s.io/kubernetes/cmd/kube-controller-manager"
+	_ "k8s.io/kubernetes/cmd/kubectl"
+)
