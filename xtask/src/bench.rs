@@ -3,6 +3,7 @@
 
 mod fan_out;
 mod figures;
+mod kustomize;
 mod memory;
 mod no_op;
 mod proc;
@@ -17,7 +18,7 @@ use anyhow::Context;
 
 use crate::demo::{checked, root};
 
-/// Compare the reconciler with kubectl on real clusters: fan-out, no-op, memory. Raw numbers go to target/bench
+/// Compare the reconciler with kubectl on real clusters, and kustomize-rs with kustomize. Raw numbers go to target/bench
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Which; without it all of them
@@ -42,14 +43,22 @@ enum Which {
     NoOp,
     /// Memory per watched object
     Memory,
+    /// kustomize-rs against the reference, on the corpus
+    Kustomize,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    if !args.no_build {
+    if !args.no_build && args.which != Some(Which::Kustomize) {
         build()?;
     }
-    let runtime = tokio::runtime::Runtime::new()?;
     let wants = |which| args.which.is_none_or(|only| only == which);
+    if wants(Which::Kustomize) {
+        kustomize::run(args.pairs)?;
+    }
+    if args.which == Some(Which::Kustomize) {
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Runtime::new()?;
     if wants(Which::FanOut) {
         runtime.block_on(fan_out::run(args.pairs))?;
     }

@@ -73,14 +73,14 @@ fn table(rounds: &[Round]) -> String {
     text
 }
 
-fn spread(values: &[f64], digits: usize) -> String {
+pub(super) fn spread(values: &[f64], digits: usize) -> String {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     format!("{:.digits$} ({least:.digits$}..{most:.digits$})", median(values))
 }
 
 /// How many times `ours` theirs is, pair by pair; nothing where we have a zero.
-fn against(theirs: &[f64], ours: &[f64]) -> String {
+pub(super) fn against(theirs: &[f64], ours: &[f64]) -> String {
     let ratios: Vec<f64> = theirs.iter().zip(ours).map(|(theirs, ours)| theirs / ours).collect();
     if ours.contains(&0.0) {
         return String::new();
