@@ -125,8 +125,18 @@ fn check_authority(authority: &str, scheme: Scheme) -> Result<(), UrlError> {
         Some((user, host)) => (Some(user), host),
         None => (None, authority),
     };
-    if host.is_empty() || host.starts_with('-') {
+    // An IPv6 address has colons of its own, in brackets.
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
+        _ => (host, None),
+    };
+    if name.is_empty() || name.starts_with('-') {
         return refuse("the host is empty or starts with a dash");
+    }
+    if port.is_some_and(|port| port.is_empty() || !port.bytes().all(|b| b.is_ascii_digit())) {
+        return refuse(
+            "what follows the colon is no port; if it is a password, take it out and use a credential helper",
+        );
     }
     let Some(user) = user else { return Ok(()) };
     let lower = user.to_ascii_lowercase();
@@ -139,8 +149,9 @@ fn check_authority(authority: &str, scheme: Scheme) -> Result<(), UrlError> {
     if scheme == Scheme::Https && (token || user.len() > 64) {
         return refuse("the user name looks like a token; use a credential helper (git help credentials)");
     }
-    if user.is_empty() || user.starts_with('-') || user.contains('@') {
-        return refuse("the user name is empty, starts with a dash or holds an @");
+    let usual = |b: u8| b.is_ascii_alphanumeric() || b"._~%+-".contains(&b);
+    if user.is_empty() || user.starts_with('-') || !user.bytes().all(usual) {
+        return refuse("the user name is empty, starts with a dash or holds more than letters, digits and ._~%+-");
     }
     Ok(())
 }
@@ -194,6 +205,8 @@ mod tests {
             ("https://git.example/team/fleet.git", Scheme::Https),
             ("https://org@git.example/team/_git/fleet", Scheme::Https),
             ("https://git.example:8443/fleet", Scheme::Https),
+            ("https://[2001:db8::1]:8443/fleet", Scheme::Https),
+            ("https://[2001:db8::1]/fleet", Scheme::Https),
             ("ssh://git@git.example:2222/fleet.git", Scheme::Ssh),
             ("git@git.example:team/fleet.git", Scheme::Ssh),
             ("git.example:fleet", Scheme::Ssh),
@@ -230,6 +243,9 @@ mod tests {
             "git://host/x",
             "ftp://host/x",
             "https:///x",
+            "https://hunter2'ae@host/x",
+            "https://user:hunter2/x@host",
+            "https://host:/x",
             "https://host/x\nhost: y",
             "file://relative",
         ] {

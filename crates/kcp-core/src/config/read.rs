@@ -94,7 +94,12 @@ pub(super) fn read(files: &dyn Files, found: &mut Vec<Diagnostic>) -> Option<Doc
         return None;
     }
     let mut fleets = Vec::new();
+    let before = reader.found.len();
     reader.file(FLEET_FILE, &mut fleets);
+    if fleets.is_empty() && reader.found.len() == before {
+        let empty = whole_file(FLEET_FILE, "it has no document, and must hold the Fleet");
+        reader.found.push(empty.with_help("run `kubectl kcp init` in an empty folder to see one"));
+    }
     for extra in fleets.iter().skip(1) {
         let message = format!("a second Fleet; a repo has one, and it is at {}", fleets[0].place());
         reader.found.push(extra.finding("", message));

@@ -84,6 +84,11 @@ fn no_fleet_says_how_to_begin() {
 }
 
 #[test]
+fn a_fleet_file_without_a_document_is_told() {
+    wrong(&[("kcp.yaml", "# nothing\n")], &[("kcp.yaml:1:1", "it has no document")]);
+}
+
+#[test]
 fn all_errors_of_a_repo_come_together() {
     wrong(
         &[
