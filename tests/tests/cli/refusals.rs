@@ -109,11 +109,12 @@ fn every_verb_has_help_with_an_example() {
         .skip(1)
         .take_while(|line| !line.is_empty())
         .filter_map(|line| line.split_whitespace().next())
-        .filter(|verb| !matches!(*verb, "help" | "cluster" | "workspace"))
+        .filter(|verb| !matches!(*verb, "help" | "api" | "cluster" | "workspace"))
         .collect();
     assert!(verbs.len() >= 15, "{verbs:?}");
+    let api = ["api check", "api diff", "api lcd", "api validate"];
     let nested = ["cluster add", "cluster list", "cluster taint", "workspace add"];
-    for verb in verbs.into_iter().chain(nested) {
+    for verb in verbs.into_iter().chain(nested).chain(api) {
         let help = world.run(&format!("{verb} --help")).code(0).out;
         let (_, examples) =
             help.split_once("\nExample").unwrap_or_else(|| panic!("{verb}: no example in {help}"));

@@ -69,7 +69,12 @@ fn newest(folder: &Path) -> anyhow::Result<BTreeMap<String, PathBuf>> {
 }
 
 /// Answers and bodies; refusals are answers here.
-pub(super) async fn send(client: &Client, method: &str, path: &str, body: &Value) -> anyhow::Result<(u16, Value)> {
+pub(super) async fn send(
+    client: &Client,
+    method: &str,
+    path: &str,
+    body: &Value,
+) -> anyhow::Result<(u16, Value)> {
     let request = http::Request::builder()
         .method(method)
         .uri(path)

@@ -71,7 +71,15 @@ impl Meeting {
             return Err(self.dark(WhyUnknown::Opaque));
         }
         let nullable = parts.iter().all(|part| part.schema.nullable);
+        let mark = self.mark();
         match self.differing(parts, root) {
+            // What rests on fields that are only perhaps gone is no proof.
+            Err(Nothing::Empty(empty))
+                if matches!(empty.why, WhyEmpty::Condition | WhyEmpty::Limits)
+                    && self.losses.iter().skip(mark.0).any(|loss| loss.conservative) =>
+            {
+                Err(self.dark(WhyUnknown::Condition))
+            }
             // Nothing but null is no schema's type.
             Err(Nothing::Empty(_)) if nullable => {
                 Err(self.dark(WhyUnknown::Inexpressible("only null is common")))

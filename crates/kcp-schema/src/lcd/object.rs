@@ -36,6 +36,16 @@ struct Fields<'s> {
     gone: BTreeMap<Arc<str>, Nothing>,
 }
 
+/// Why nothing can be said where named fields and free keys meet.
+const KEYS: WhyUnknown = WhyUnknown::Inexpressible("named fields and free keys");
+
+impl Fields<'_> {
+    /// Whether all members keep keys that nobody names, although the schema does not.
+    fn open(&self) -> bool {
+        self.sides.iter().all(|side| side.rest().is_some())
+    }
+}
+
 impl Side {
     fn names_itself(&self, name: &str, root: bool) -> bool {
         (root || self.part.schema.embedded) && OBJECT_FIELDS.contains(&name)
@@ -299,6 +309,9 @@ impl Meeting {
             }
             let implicit = fields.sides.iter().all(|side| side.names_itself(&name, fields.root));
             if fields.rest == Rest::Closed && !node.properties.contains_key(&name) && !implicit {
+                if fields.open() {
+                    return Err(self.dark(KEYS));
+                }
                 let path = self.place_of(SchemaStep::Property(name));
                 return Err(Nothing::Empty(Empty { path, why: WhyEmpty::Required, between: by }));
             }
@@ -321,6 +334,7 @@ impl Meeting {
 
     /// Limits on the number of fields, which count those that a member fills in.
     fn counts(&mut self, fields: &Fields<'_>, node: &mut Node, facts: &mut Facts) -> Result<(), Nothing> {
+        let needed = node.required.len() as u64;
         for side in fields.sides {
             let (least, most) = (side.facts.min_properties, side.facts.max_properties);
             if least.is_none() && most.is_none() {
@@ -360,14 +374,18 @@ impl Meeting {
         if facts.min_properties == Some(0) {
             facts.min_properties = None;
         }
-        let least = facts.min_properties.unwrap_or(0).max(node.required.len() as u64);
+        let least = facts.min_properties.unwrap_or(0).max(needed);
         let most = facts.max_properties.unwrap_or(u64::MAX);
+        if least <= most && node.required.len() as u64 > most {
+            return Err(self.dark(WhyUnknown::Inexpressible("more fields must be given than may be")));
+        }
         let plain = !fields.root && !node.embedded;
         let known = node.properties.values().filter(|field| !is_forbidden(field)).count() as u64;
         if least > most || plain && fields.rest == Rest::Closed && least > known {
             let dark = fields.gone.values().find(|reason| !matches!(reason, Nothing::Empty(_)));
             return Err(match dark {
                 Some(dark) if least <= most => dark.clone(),
+                None if least <= most && fields.open() => self.dark(KEYS),
                 _ => self.empty(WhyEmpty::Limits, fields.sides, |_| true),
             });
         }
