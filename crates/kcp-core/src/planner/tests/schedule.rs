@@ -207,6 +207,38 @@ fn another_cluster_behind_the_connection_is_not_touched() {
 }
 
 #[test]
+fn what_another_cluster_behind_the_connection_has_is_not_of_this_fleet() {
+    let mut world = world(&["a"], &[("shop", &["web"], 1), ("old", &["old"], 1)]);
+    settle(&mut world);
+    config(&mut world).workspaces.remove("old");
+    config(&mut world).placements.remove("old");
+    world.desired.workspaces.remove("old");
+    world.memory.clear();
+    assert!(plan(&world).units.contains_key(&UnitId::workspace("old")), "it is there and git has it no more");
+    view(&mut world, "a").uid = Some(uid("stranger"));
+    let it = plan(&world);
+    assert!(!it.units.contains_key(&UnitId::workspace("old")), "who knows where that is");
+    assert_eq!(decision(&it, "shop").map(|it| it.targets.len()), None, "nor is shop known to be anywhere");
+}
+
+#[test]
+fn nothing_is_written_to_a_cluster_that_is_not_known_or_not_read_yet() {
+    let mut world = world(&["a"], &[("shop", &["web"], 1)]);
+    view(&mut world, "a").uid = None;
+    let it = plan(&world);
+    assert!(it.is_quiet(), "{:?}", writes(&it));
+    assert_eq!(role(&it, "shop", "a"), (Role::Excluded, Reason::ClusterIdentityUnknown));
+    view(&mut world, "a").uid = Some(uid("a"));
+    settle(&mut world);
+    // It is read again, and what it lacks it does not say yet.
+    view(&mut world, "a").complete = false;
+    write(&mut world, "shop", &["web=1"]);
+    assert!(plan(&world).is_quiet());
+    view(&mut world, "a").complete = true;
+    assert_eq!(writes(&plan(&world)), ["a update web"]);
+}
+
+#[test]
 fn a_cluster_of_unknown_identity_may_be_the_one_it_is_on() {
     let mut world = world(&["a", "b"], &[("shop", &["web"], 1)]);
     settle(&mut world);
