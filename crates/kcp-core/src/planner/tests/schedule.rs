@@ -204,6 +204,8 @@ fn another_cluster_behind_the_connection_is_not_touched() {
     view(&mut world, "c").uid = Some(uid("b"));
     placement(&mut world, "shop").clusters = exactly(3);
     assert!(plan(&world).is_quiet());
+    view(&mut world, "a").uid = Some(uid("a"));
+    assert_eq!(writes(&plan(&world)), ["a update web"], "and no other cluster pays for it");
 }
 
 #[test]
