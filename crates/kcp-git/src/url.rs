@@ -151,7 +151,9 @@ fn check_authority(authority: &str, scheme: Scheme) -> Result<(), UrlError> {
     }
     let usual = |b: u8| b.is_ascii_alphanumeric() || b"._~%+-".contains(&b);
     if user.is_empty() || user.starts_with('-') || !user.bytes().all(usual) {
-        return refuse("the user name is empty, starts with a dash or holds more than letters, digits and ._~%+-");
+        return refuse(
+            "the user name is empty, starts with a dash or holds more than letters, digits and ._~%+-",
+        );
     }
     Ok(())
 }
