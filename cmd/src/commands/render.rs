@@ -8,7 +8,7 @@ use kcp_core::config::Config;
 use kcp_core::render::{self, Rendered};
 use kcp_core::{applyset, scopes};
 use kcp_git::WorkTree;
-use kustomize_rs::{Options, build, is_kustomization, load_plain, to_yaml};
+use kustomize_rs::{Options, ProblemKind, ResMap, build, is_kustomization, load_plain, to_yaml};
 use serde_json::Value;
 
 use super::Context;
@@ -79,34 +79,66 @@ pub(crate) fn run(context: &Context, args: &RenderArgs) -> Outcome {
     folder(context, args, what)
 }
 
-/// As kubectl prints it; what the folder refers to may be anywhere in its repo.
+/// As kubectl prints it.
 fn folder(context: &Context, args: &RenderArgs, dir: &Path) -> Outcome {
     if !dir.is_dir() {
         return Err(CommandError::failure(format!("{}: there is no such folder", dir.display())));
     }
-    let inside = FleetRepo::find(Some(dir)).ok().and_then(|fleet| {
-        let below = fleet.relative(dir)?;
-        Some((fleet.files().ok()?, below))
-    });
-    let (files, below) = match inside {
-        Some(inside) => inside,
-        None => (WorkTree::open(dir)?, String::new()),
-    };
-    let options = Options::default();
-    let problems = |error: kustomize_rs::Error| {
-        CommandError::failure(format!("{}: cannot be rendered", dir.display())).details(error.problems)
-    };
-    let built = if is_kustomization(&files, &below).map_err(problems)? {
-        build(&files, &below, &options)
-    } else {
-        load_plain(&files, &below, &options)
-    };
-    let built = built.map_err(problems)?;
+    let built = objects(dir)?;
     match args.output {
         Output::Yaml => context.ui.data(&to_yaml(&built)),
         Output::Json => return context.ui.json(&built.iter().map(|it| &it.value).collect::<Vec<_>>()),
     }
     Ok(Exit::Yes)
+}
+
+/// The objects of a folder. What it refers to may be anywhere in its repo; outside of one, anywhere that its own `..` lead to.
+fn objects(dir: &Path) -> Result<ResMap, CommandError> {
+    let problems = |error: kustomize_rs::Error| {
+        CommandError::failure(format!("{}: cannot be rendered", dir.display())).details(error.problems)
+    };
+    let inside = FleetRepo::find(Some(dir)).ok().and_then(|fleet| {
+        let below = fleet.relative(dir)?;
+        Some((fleet.files().ok()?, below))
+    });
+    if let Some((files, below)) = inside {
+        return rendered(&files, &below).map_err(problems);
+    }
+    let (mut files, mut below) = (WorkTree::open(dir)?, String::new());
+    let first = match rendered(&files, &below) {
+        Ok(built) => return Ok(built),
+        Err(error) => error,
+    };
+    // The root grows by one folder at a time, so that no symlink leads further than the kustomizations do.
+    let leads_out =
+        |error: &kustomize_rs::Error| error.problems.iter().any(|it| it.kind == ProblemKind::Outside);
+    let mut last = first.clone();
+    while leads_out(&last) {
+        let root = files.root();
+        let (Some(name), Some(parent)) = (root.file_name().and_then(|it| it.to_str()), root.parent()) else {
+            break;
+        };
+        if parent.parent().is_none() {
+            break;
+        }
+        below = if below.is_empty() { name.to_owned() } else { format!("{name}/{below}") };
+        files = WorkTree::open(parent)?;
+        last = match rendered(&files, &below) {
+            Ok(built) => return Ok(built),
+            Err(error) => error,
+        };
+    }
+    // With every folder that may be seen, the first says it in the fewest words.
+    Err(problems(if leads_out(&last) { first } else { last }))
+}
+
+fn rendered(files: &WorkTree, below: &str) -> Result<ResMap, kustomize_rs::Error> {
+    let options = Options::default();
+    if is_kustomization(files, below)? {
+        build(files, below, &options)
+    } else {
+        load_plain(files, below, &options)
+    }
 }
 
 fn workspace(
@@ -220,5 +252,25 @@ mod tests {
         let mut other = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}});
         assert!(!mask(&mut other));
         assert_eq!(other["data"]["a"], "b");
+    }
+
+    #[test]
+    fn outside_of_a_repo_a_base_beside_the_folder_is_found() {
+        let root = std::env::temp_dir().join(format!("kcp-render-{}", std::process::id()));
+        for (path, text) in [
+            ("base/kustomization.yaml", "resources: [cm.yaml]\n"),
+            ("base/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n"),
+            ("overlays/prod/kustomization.yaml", "namePrefix: prod-\nresources: [../../base]\n"),
+            ("overlays/wrong/kustomization.yaml", "resources: [../../base/cm.yaml]\n"),
+        ] {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, text).expect("written");
+        }
+        let built = objects(&root.join("overlays/prod")).map(|built| to_yaml(&built));
+        let wrong = objects(&root.join("overlays/wrong"));
+        std::fs::remove_dir_all(&root).expect("removed");
+        assert!(built.is_ok_and(|text| text.contains("name: prod-web")));
+        assert!(wrong.is_err(), "a file beside it is no base");
     }
 }

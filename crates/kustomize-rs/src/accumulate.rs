@@ -9,6 +9,7 @@ use crate::Problem;
 use crate::config::Config;
 use crate::item::{Id, Item};
 use crate::kustomization::Behavior;
+use crate::marks::{Marks, Place};
 use crate::vars::Brought;
 
 /// What a directory gives to the one that includes it.
@@ -87,15 +88,16 @@ impl Index {
 
 /// Puts a generated object in the place of `old`, which keeps its name, namespace and history.
 fn take_over(old: &mut Item, new: Item, merge: bool) {
-    let Item { mut resource, hashed, blanks: new_blanks, mut history, .. } = new;
+    let Item { mut resource, hashed, marks, mut history, .. } = new;
     history.succeed(&old.history, merge);
     old.history = history;
     let before = old.resource.value.clone();
     let part = |value: &Value, field: &str| value.get("metadata").and_then(|it| it.get(field)).cloned();
     let (name, namespace) = (part(&before, "name"), part(&before, "namespace"));
+    let metadata = Place::ROOT.key("metadata");
     let union = |field: &str, own: &Value| {
-        let mut both = strings(part(&before, field).as_ref());
-        both.extend(strings(part(own, field).as_ref()));
+        let mut both = strings(part(&before, field).as_ref(), metadata.key(field), &old.marks);
+        both.extend(strings(part(own, field).as_ref(), metadata.key(field), &marks));
         both
     };
     let (labels, annotations) = (union("labels", &resource.value), union("annotations", &resource.value));
@@ -113,8 +115,8 @@ fn take_over(old: &mut Item, new: Item, merge: bool) {
     }
     if merge && let Value::Object(object) = value {
         for field in ["data", "binaryData"] {
-            let mut both = strings(before.get(field));
-            both.extend(strings(object.get(field)));
+            let mut both = strings(before.get(field), Place::ROOT.key(field), &old.marks);
+            both.extend(strings(object.get(field), Place::ROOT.key(field), &marks));
             set_or_clear(object, field, both);
         }
     }
@@ -122,20 +124,20 @@ fn take_over(old: &mut Item, new: Item, merge: bool) {
         resource.origin = old.resource.origin.clone();
     }
     old.resource = resource;
-    old.blanks = new_blanks;
+    old.marks = marks;
     // A hash only where both want one.
     old.hashed &= hashed;
 }
 
-/// A mapping as the reference reads labels and data: all values are text.
-fn strings(map: Option<&Value>) -> Map<String, Value> {
-    let text = |value: &Value| match value {
+/// A mapping as the reference reads labels and data: all values are text, as they were written.
+fn strings(map: Option<&Value>, place: Place, marks: &Marks) -> Map<String, Value> {
+    let text = |key: &str, value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Null | Value::Object(_) | Value::Array(_) => String::new(),
-        other => other.to_string(),
+        other => marks.text(place.key(key), other),
     };
     let map = map.and_then(Value::as_object).into_iter().flatten();
-    map.map(|(key, value)| (key.clone(), Value::String(text(value)))).collect()
+    map.map(|(key, value)| (key.clone(), Value::String(text(key, value)))).collect()
 }
 
 fn set_or_clear(object: &mut Map<String, Value>, field: &str, content: Map<String, Value>) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::value::{Marks, Place};
+use crate::marks::{Marks, Place};
 
 /// How much the reference makes of what is no mapping of texts.
 #[derive(Clone, Copy, PartialEq, Eq)]

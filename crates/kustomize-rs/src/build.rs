@@ -18,6 +18,7 @@ use crate::openapi::Choice;
 use crate::path::{self, PathError};
 use crate::plugins::{self, External};
 use crate::read::{self, Reader};
+use crate::remote::Fetcher;
 use crate::schema::Schema;
 use crate::vars::Brought;
 use crate::{EntryKind, Error, Files, Limits, Options, Problem, ProblemKind, ResMap, finish, warning};
@@ -85,7 +86,9 @@ impl<'f> Kustomization<'f> {
     /// All problems that were found, each with its place.
     pub fn build(&self, options: &Options) -> Result<ResMap, Error> {
         let cache = options.cache.as_deref();
-        if let Some(result) = cache.and_then(|cache| cache.result(&self.dir, self.files)) {
+        if let Some(result) =
+            cache.and_then(|cache| cache.result(&self.dir, self.files, options.fetcher.as_deref()))
+        {
             return Ok(result);
         }
         let mut builder = Builder::new(self.files, options);
@@ -146,9 +149,12 @@ impl Place<'_> {
 
 pub(crate) struct Builder<'a> {
     pub(crate) reader: Reader<'a>,
+    pub(crate) fetcher: Option<&'a dyn Fetcher>,
     pub(crate) cache: Option<&'a Cache>,
     /// The directories being built, outermost first.
     pub(crate) open: Vec<String>,
+    /// How many are being built in other trees, around these.
+    pub(crate) around: usize,
     /// How many have been begun.
     pub(crate) built: usize,
     pub(crate) problems: Vec<Problem>,
@@ -167,8 +173,10 @@ impl<'a> Builder<'a> {
     fn new(files: &'a dyn Files, options: &'a Options) -> Self {
         Self {
             reader: Reader::new(files, &options.limits, Words::Kustomize),
+            fetcher: options.fetcher.as_deref(),
             cache: options.cache.as_deref(),
             open: Vec::new(),
+            around: 0,
             built: 0,
             problems: Vec::new(),
             schema: Schema::default(),

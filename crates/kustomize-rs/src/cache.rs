@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::accumulate::Accumulated;
 use crate::item::Item;
+use crate::remote::Fetcher;
 use crate::trace::{Content, Seens};
 use crate::{Files, ResMap};
 
@@ -146,13 +147,18 @@ impl Cache {
     }
 
     /// What a directory gives to others, where what it was made of is unchanged.
-    pub(crate) fn directory(&self, dir: &str, files: &dyn Files) -> Option<Arc<Made<Accumulated>>> {
+    pub(crate) fn directory(
+        &self,
+        dir: &str,
+        files: &dyn Files,
+        fetcher: Option<&dyn Fetcher>,
+    ) -> Option<Arc<Made<Accumulated>>> {
         let known = {
             let state = self.state();
             both(&state.young.directories, &state.old.directories, dir)
         };
         // Files are read without the lock.
-        let found = known.into_iter().find(|made| made.seen.are_unchanged(files))?;
+        let found = known.into_iter().find(|made| made.seen.are_unchanged(files, fetcher))?;
         let mut state = self.state();
         state.statistics.directories_shared += 1;
         keep(&mut state.young.directories, dir, &found);
@@ -168,12 +174,17 @@ impl Cache {
     }
 
     /// The result of a build, where what it was made of is unchanged.
-    pub(crate) fn result(&self, dir: &str, files: &dyn Files) -> Option<ResMap> {
+    pub(crate) fn result(
+        &self,
+        dir: &str,
+        files: &dyn Files,
+        fetcher: Option<&dyn Fetcher>,
+    ) -> Option<ResMap> {
         let known = {
             let state = self.state();
             both(&state.young.results, &state.old.results, dir)
         };
-        let found = known.into_iter().find(|made| made.seen.are_unchanged(files))?;
+        let found = known.into_iter().find(|made| made.seen.are_unchanged(files, fetcher))?;
         let mut state = self.state();
         state.statistics.results_shared += 1;
         keep(&mut state.young.results, dir, &found);

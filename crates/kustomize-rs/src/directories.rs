@@ -61,6 +61,12 @@ impl Builder<'_> {
                     *into = self.directory(place, role, entry, &dir, Base::Parent(base));
                     continue;
                 }
+                Ok(Entry::Remote) if role == Role::Components => {
+                    let base = std::mem::take(into);
+                    *into = self.remote(place, role, entry, Base::Parent(base));
+                    continue;
+                }
+                Ok(Entry::Remote) => self.remote(place, role, entry, Base::New(&into.items)),
                 Ok(Entry::Directory(dir)) => self.shared_directory(place, entry, &dir, &into.items),
             };
             self.merge(place, entry.at, brought, &mut known, into);
@@ -87,7 +93,7 @@ impl Builder<'_> {
         let Some(cache) = cache else {
             return self.directory(place, Role::Resources, entry, dir, Base::New(around));
         };
-        if let Some(made) = cache.directory(dir, self.reader.files) {
+        if let Some(made) = cache.directory(dir, self.reader.files, self.fetcher) {
             self.reader.trace.include(&made.seen);
             return made.what.clone();
         }
@@ -101,7 +107,7 @@ impl Builder<'_> {
         built
     }
 
-    fn directory(
+    pub(crate) fn directory(
         &mut self,
         place: Place<'_>,
         role: Role,
@@ -126,10 +132,7 @@ impl Builder<'_> {
                 }
             }
         });
-        let base = match base {
-            Base::New(_) => Accumulated::default(),
-            Base::Parent(parent) => parent,
-        };
+        let base = base.into_parent();
         let Some((file, kustomization)) = loaded else { return base };
         let via = history::join(&self.via, &entry.value);
         let outer = std::mem::replace(&mut self.via, via);
@@ -171,11 +174,12 @@ impl Builder<'_> {
             Some(EntryKind::Directory) if self.open.iter().any(|open| path::is_within(open, &resolved)) => {
                 (ProblemKind::Cycle, format!("{written}: is being built already, this would never end"))
             }
-            Some(EntryKind::Directory) if self.open.len() >= self.reader.limits.nesting => {
+            Some(EntryKind::Directory) if self.around + self.open.len() >= self.reader.limits.nesting => {
                 let limit = self.reader.limits.nesting;
                 (ProblemKind::Limit, format!("{written}: more than {limit} kustomizations inside each other"))
             }
             Some(EntryKind::Directory) => return Ok(Entry::Directory(resolved)),
+            None if path::looks_remote(written) && self.fetcher.is_some() => return Ok(Entry::Remote),
             None if path::looks_remote(written) => (
                 ProblemKind::Unsupported,
                 format!("{written}: nothing is fetched while rendering; copy it into the repository"),
@@ -259,17 +263,29 @@ impl Builder<'_> {
 }
 
 /// What a directory begins with.
-enum Base<'a> {
+pub(crate) enum Base<'a> {
     /// Nothing; the objects are those of the directory that includes it.
     New(&'a [Item]),
     /// Everything that its parent has.
     Parent(Accumulated),
 }
 
+impl Base<'_> {
+    /// What is left when the directory gives nothing.
+    pub(crate) fn into_parent(self) -> Accumulated {
+        match self {
+            Self::New(_) => Accumulated::default(),
+            Self::Parent(parent) => parent,
+        }
+    }
+}
+
 /// What an entry of a list of paths names.
 enum Entry {
     File(Vec<Item>),
     Directory(String),
+    /// An address, for the fetcher.
+    Remote,
 }
 
 fn wrong_kind(place: Place<'_>, role: Role, entry: &Located<String>, kind: Kind) -> Option<Problem> {

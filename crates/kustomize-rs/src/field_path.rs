@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::Resource;
-use crate::value::Step;
+use crate::marks::Step;
 
 /// A path and the kinds of objects that have it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -104,5 +104,5 @@ fn clean(item: &mut Item) {
     {
         annotations.retain(|key, _| !BOOKKEEPING.contains(&key.as_str()));
     }
-    annotations::normalise(value, &item.blanks);
+    annotations::normalise(value, &item.marks);
 }

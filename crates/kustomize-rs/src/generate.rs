@@ -7,9 +7,9 @@ use crate::build::Place;
 use crate::error::Position;
 use crate::item::Item;
 use crate::kustomization::{Generator, GeneratorKind, Located};
+use crate::marks::Marks;
 use crate::path::{self, PathError};
 use crate::read::Reader;
-use crate::value::Blanks;
 use crate::{EntryKind, Origin, Problem, ProblemKind, Resource};
 
 /// Characters of base64 on one line.
@@ -47,7 +47,7 @@ pub(crate) fn object(
     }
     let line = generator.at.line.max(1);
     let origin = Origin { file: place.file.into(), line, document: 0 };
-    let mut item = Item::new(Resource { value: value(generator, pairs).into(), origin }, Blanks::default());
+    let mut item = Item::new(Resource { value: value(generator, pairs).into(), origin }, Marks::default());
     item.hashed = !generator.options.disable_name_suffix_hash;
     item.behavior = generator.behavior;
     Ok(item)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::history::History;
 use crate::kustomization::Behavior;
-use crate::value::Blanks;
+use crate::marks::Marks;
 use crate::{Resource, path};
 
 /// An object and what was done to it.
@@ -14,8 +14,8 @@ pub(crate) struct Item {
     pub(crate) resource: Resource,
     /// Identities it had, oldest first; without the present one.
     pub(crate) previous: Vec<Id>,
-    /// Keys without a value, see [`crate::value::blanks`]; forgotten at the first patch.
-    pub(crate) blanks: Blanks,
+    /// What the text of the object said beside its values; forgotten when it goes through JSON.
+    pub(crate) marks: Marks,
     /// What was put before and after its name, innermost first.
     pub(crate) prefixes: Vec<Arc<str>>,
     pub(crate) suffixes: Vec<Arc<str>>,
@@ -56,11 +56,11 @@ pub(crate) fn effective_namespace(resource: &Resource) -> &str {
 }
 
 impl Item {
-    pub(crate) fn new(resource: Resource, blanks: Blanks) -> Self {
+    pub(crate) fn new(resource: Resource, marks: Marks) -> Self {
         Self {
             resource,
             previous: Vec::new(),
-            blanks,
+            marks,
             prefixes: Vec::new(),
             suffixes: Vec::new(),
             hashed: false,

@@ -6,9 +6,9 @@ use crate::config::{Config, Conflict, merge};
 use crate::field_path::Field;
 use crate::item::Item;
 use crate::kustomization::Labels;
+use crate::marks::Step;
 use crate::shared::{self, Shared};
 use crate::timestamp;
-use crate::value::Step;
 
 /// The fields that one entry of `labels` is written to.
 ///
@@ -65,7 +65,7 @@ pub(crate) fn write(item: &mut Item, fields: &[Field], pairs: &[(String, String)
         }
     }
     let groups = pairs.iter().zip(new).filter_map(|((key, value), places)| Shared::new(key, value, places));
-    item.blanks.shared.extend(groups);
+    item.marks.shared.extend(groups);
     shared::settle_one(item);
     Ok(())
 }

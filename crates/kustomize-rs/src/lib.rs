@@ -2,13 +2,15 @@
 //!
 //! It reads only through [`Files`] and writes nothing: no disk, no network, no process, no environment. The same tree
 //! and options always give the same bytes, those of kustomize 5.5. All fields of a kustomization are honoured but those
-//! that start a program or fetch something (`helmCharts`, addresses as resources, functions), which are refused by name.
+//! that start a program (`helmCharts`, functions), which are refused by name, and so are addresses of other repositories
+//! unless the caller brings a [`Fetcher`].
 //!
 //! [`Kustomization`] is one directory, read and ready to be built; [`Cache`] lets many builds share what they read and
 //! make; [`load_plain`] is for directories without a kustomization.
 //!
 //! Known differences from the reference:
-//! - What is refused, and the limits ([`Limits`]): there is nothing to fetch, and no input is trusted.
+//! - What is refused, and the limits ([`Limits`]): nothing is fetched by itself, and no input is trusted. A [`Fetcher`]
+//!   brings directories; single files by address stay refused, and `originAnnotations` do not name the repository.
 //! - `vars` that nothing uses are no warning; errors are told all at once, each with its place.
 //! - Objects of other kinds than ConfigMap and Secret cannot ask for a hash.
 //!
@@ -37,6 +39,7 @@ mod config;
 mod directories;
 mod emit;
 mod error;
+mod fetch;
 mod field_path;
 mod files;
 mod finish;
@@ -48,6 +51,7 @@ mod images;
 mod item;
 mod kustomization;
 mod labels;
+mod marks;
 mod names;
 mod namespace;
 mod openapi;
@@ -59,6 +63,7 @@ mod plugins;
 mod quick;
 mod read;
 mod references;
+mod remote;
 mod replacement;
 mod replicas;
 mod resmap;
@@ -81,16 +86,19 @@ pub use build::Kustomization;
 pub use cache::{Cache, CacheStatistics};
 pub use error::{Error, Problem, ProblemKind};
 pub use files::{DirEntry, EntryKind, Files, FilesError, MemoryFiles};
+pub use remote::{Fetched, Fetcher, Remote};
 pub use resmap::{ResMap, to_yaml};
 pub use resource::{Origin, Resource, ResourceId};
 
 /// How a directory is rendered.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Where reading and building stops with an error.
     pub limits: Limits,
     /// What builds share; without one, each build begins anew.
     pub cache: Option<Arc<Cache>>,
+    /// What brings the directories of other repositories; without one, their addresses are refused.
+    pub fetcher: Option<Arc<dyn Fetcher>>,
 }
 
 /// Bounds against hostile or runaway input.

@@ -14,9 +14,9 @@ use serde_json::{Map, Value};
 use crate::build::Place;
 use crate::item::{Id, Item};
 use crate::kustomization::{Located, Patch, PatchOptions, Selector};
+use crate::marks::Marks;
 use crate::read::Reader;
 use crate::schema::Schema;
-use crate::value::Marks;
 use crate::{Problem, Resource, annotations};
 use text::{Content, Text};
 
@@ -196,12 +196,12 @@ impl Text {
             if remember {
                 item.remember();
             }
-            item.blanks.forget();
+            item.marks.forget();
             let id = item.resource.id();
             let annotated = !item.previous.is_empty();
             let done = json::apply(item.resource.value_mut(), operations, annotated);
             let done = done
-                .and_then(|()| annotations::after_operations(item.resource.value_mut(), &item.blanks))
+                .and_then(|()| annotations::after_operations(item.resource.value_mut(), &item.marks))
                 .and_then(|()| if is_object(&item.resource) { Ok(()) } else { Err(NO_OBJECT.to_owned()) });
             if let Err(why) = done {
                 problems.push(self.problem(format!("{id}: {why}")));
@@ -287,7 +287,7 @@ fn merge_into(
         item.remember();
     }
     let value = item.resource.value_mut();
-    if !strategic::merge(value, patch, schema, &mut item.blanks, marks)? {
+    if !strategic::merge(value, patch, schema, &mut item.marks, marks)? {
         return Ok(false);
     }
     let object = value.as_object_mut().ok_or(NO_OBJECT)?;

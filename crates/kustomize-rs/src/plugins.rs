@@ -16,10 +16,10 @@ use crate::finish;
 use crate::history::{By, History};
 use crate::item::Item;
 use crate::kustomization::{Fields, Generator, GeneratorKind, Kustomization, Located, Patch};
+use crate::marks::Marks;
 use crate::names::Side;
 use crate::namespace::{Move, Subjects};
 use crate::read;
-use crate::value::Blanks;
 use crate::value_add::Target;
 use crate::{Problem, ProblemKind, Resource, annotations, replacement};
 
@@ -36,7 +36,7 @@ impl Builder<'_> {
         for entry in entries {
             match self.inline(place, entry) {
                 Some(objects) => into.items.extend(objects.into_iter().map(|it| {
-                    let mut item = Item::new(it, Blanks::default());
+                    let mut item = Item::new(it, Marks::default());
                     item.history = History::read(&self.own_file(place));
                     item
                 })),

@@ -6,7 +6,7 @@ mod lines;
 
 use serde_json::{Map, Value};
 
-use crate::value::{self, Leaf, Marks};
+use crate::marks::{self, Leaf, Marks};
 use crate::{Origin, Resource, timestamp};
 use lines::{Line, Lines};
 
@@ -38,7 +38,7 @@ pub(crate) fn objects(file: &str, text: &str) -> Option<Vec<(Resource, Marks)>> 
         if !is_object(&value) || lines.peek()?.is_some_and(|next| next.text != "---") {
             return None;
         }
-        let marks = value::marks_of(&value, leaves);
+        let marks = marks::of_leaves(&value, leaves);
         let origin = Origin { file: file.into(), line: number, document };
         objects.push((Resource { value: value.into(), origin }, marks));
     }

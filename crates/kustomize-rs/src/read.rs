@@ -7,8 +7,8 @@ use std::sync::Arc;
 use yaml_span::{Document, Node, Schema};
 
 use crate::error::Position;
+use crate::marks::Marks;
 use crate::trace::{Content, Trace};
-use crate::value::Marks;
 use crate::{EntryKind, Files, Limits, Origin, Problem, ProblemKind, Resource, value};
 
 /// Levels of nesting that a text may have; what patches make of it is bounded in `patch`.
@@ -28,6 +28,11 @@ impl<'a> Reader<'a> {
     /// `schema` says which plain words are booleans: kustomize and `kubectl apply` differ in that.
     pub(crate) fn new(files: &'a dyn Files, limits: &'a Limits, schema: Schema) -> Self {
         Self { files, limits, trace: Trace::default(), schema, read_bytes: 0 }
+    }
+
+    /// How plain words are read.
+    pub(crate) fn schema(&self) -> Schema {
+        self.schema
     }
 
     /// How much was read so far.
@@ -270,7 +275,8 @@ impl Objects<'_> {
         match value {
             Ok(value) => {
                 let origin = Origin { file: self.file.into(), line: position(node).line, document };
-                let marks = if through_json { Marks::of_json() } else { value::marks(node, self.text) };
+                let marks =
+                    if through_json { Marks::of_json() } else { crate::marks::of_node(node, self.text) };
                 self.resources.push((Resource { value: value.into(), origin }, marks));
             }
             Err(key) => {

@@ -10,8 +10,8 @@ use crate::config::{Config, NameReference};
 use crate::error::Position;
 use crate::field_path::Field;
 use crate::item::{Item, effective_namespace};
+use crate::marks::{Place, Step};
 use crate::names::scalar_text;
-use crate::value::{Place, Step};
 use crate::{Problem, ProblemKind, labels, shared, value};
 
 /// An object that was renamed or moved, as references see it.
@@ -376,7 +376,7 @@ fn unquote_one(item: &mut Item, before: &Value, place: &[Step]) {
         return;
     };
     let old_text = scalar_text(old).unwrap_or_default();
-    let quoted = old.is_string() && item.blanks.quoted.has(Place::of(before, place), &old_text);
+    let quoted = old.is_string() && item.marks.quoted.has(Place::of(before, place), &old_text);
     if old.as_str() == Some(new) || quoted || labels::is_text(new) {
         return;
     }

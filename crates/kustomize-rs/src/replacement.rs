@@ -8,6 +8,7 @@ use yaml_span::Schema;
 
 use crate::build::Place;
 use crate::error::Position;
+use crate::history::History;
 use crate::item::{Id, Item};
 use crate::kustomization::{
     FieldOptions, Fields, Located, ObjectId, ObjectSelector, Replacement, ReplacementEntry, Source, Target,
@@ -15,7 +16,7 @@ use crate::kustomization::{
 };
 use crate::read::Reader;
 use crate::{EntryKind, Problem, ProblemKind, path as files};
-use value::Copied;
+use value::{Copied, Kind, Misfit};
 
 /// Where a value goes, and where it comes from, when nothing is written.
 const NAME: &str = "metadata.name";
@@ -92,39 +93,46 @@ fn replace(replacement: &Replacement, items: &mut [Item]) -> Result<(), Fault> {
     let (Some(source), Some(targets)) = (&replacement.source, &replacement.targets) else {
         return Err((replacement.at, "a replacement needs a source and targets".into()));
     };
-    let copied = copied(source, items).map_err(|why| (source.at, why))?;
+    let (mut copied, live) = copied(source, items).map_err(|why| (source.at, why))?;
     for target in targets {
-        put(target, &copied, items)?;
+        put(target, &mut copied, live.as_ref(), items)?;
     }
     Ok(())
 }
 
+/// Where a value is that is copied whole: what is put into it is copied from then on, as in the reference.
+struct Live {
+    item: usize,
+    path: Vec<String>,
+}
+
 /// The value at the source.
-fn copied(source: &Source, items: &[Item]) -> Result<Copied, String> {
-    let mut found = items.iter().filter(|item| ids(item).any(|id| selects(&source.id, &id)));
-    let item = match (found.next(), found.next()) {
-        (Some(item), None) => item,
-        (Some(first), Some(second)) => {
+fn copied(source: &Source, items: &[Item]) -> Result<(Copied, Option<Live>), String> {
+    let mut found = items.iter().enumerate().filter(|(_, item)| ids(item).any(|id| selects(&source.id, &id)));
+    let (number, item) = match (found.next(), found.next()) {
+        (Some(only), None) => only,
+        (Some((_, first)), Some((_, second))) => {
             let (first, second) = (first.resource.id(), second.resource.id());
             return Err(format!("the source fits more than one object: {first} and {second}"));
         }
         (None, _) => return Err(format!("the source fits no object: {}", written(&source.id))),
     };
     let written = if source.field_path.is_empty() { NAME } else { &source.field_path };
-    let value = path::get(&item.resource.value, &path::split(written))
+    let path = path::split(written);
+    let value = path::get(&item.resource.value, &path)
         .map_err(|why| format!("{}: fieldPath {written}: {why}", item.resource.id()))?;
     let value = value.filter(|value| !value::is_nothing(value));
     let value = value.ok_or_else(|| format!("{} has no {written}", item.resource.id()))?;
     let options = source.options.as_ref().filter(|options| !options.delimiter.is_empty());
     match options {
-        None => Ok(Copied::whole(value)),
-        Some(options) => {
-            Copied::part(value, options).map_err(|why| format!("{}: {written}: {why}", item.resource.id()))
-        }
+        None => Ok((Copied::whole(value), Some(Live { item: number, path }))),
+        Some(options) => Copied::part(value, options)
+            .map(|part| (part, None))
+            .map_err(|why| format!("{}: {written}: {why}", item.resource.id())),
     }
 }
 
-fn put(target: &Target, copied: &Copied, items: &mut [Item]) -> Result<(), Fault> {
+fn put(target: &Target, copied: &mut Copied, live: Option<&Live>, items: &mut [Item]) -> Result<(), Fault> {
     let Some(select) = &target.select else {
         return Err((target.at, "a target needs `select`, which says the objects".into()));
     };
@@ -132,12 +140,20 @@ fn put(target: &Target, copied: &Copied, items: &mut [Item]) -> Result<(), Fault
     let paths = if target.field_paths.is_empty() { std::slice::from_ref(&name) } else { &target.field_paths };
     let paths: Vec<(&Located<String>, Vec<String>)> =
         paths.iter().map(|written| (written, path::split(&written.value))).collect();
-    for item in items.iter_mut().filter(|item| is_target(item, select, &target.reject)) {
+    let options = target.options.clone().unwrap_or_default();
+    let targets = items.iter_mut().enumerate().filter(|(_, item)| is_target(item, select, &target.reject));
+    for (number, item) in targets {
         let id = item.resource.id();
+        let mut misfits = Vec::new();
         for (written, path) in &paths {
             let fault = |why: String| (written.at, format!("{id}: {}: {why}", written.value));
-            let options = target.options.clone().unwrap_or_default();
-            let found = fill(item, path, copied, &options).map_err(fault)?;
+            let (found, misfit) = fill(item, path, copied, &options).map_err(fault)?;
+            misfits.extend(misfit.map(|is| (*written, path, is)));
+            if let Some(live) = live.filter(|live| live.item == number && path.starts_with(&live.path))
+                && let Ok(Some(value)) = path::get(&item.resource.value, &live.path)
+            {
+                *copied = Copied::whole(value);
+            }
             if found == 0 {
                 let hint = if options.create { "" } else { "; `create: true` in the options makes it" };
                 return Err(fault(format!("there is no such field{hint}")));
@@ -146,15 +162,54 @@ fn put(target: &Target, copied: &Copied, items: &mut [Item]) -> Result<(), Fault
                 return Err(fault("takes away the kind or the name of the object".into()));
             }
         }
+        for (written, path, is) in misfits {
+            if is_still_text(item, path) {
+                let message = format!(
+                    "{id}: {}: the field is {is} and keeps its type, which the value does not fit; quote it there if it is text",
+                    written.value
+                );
+                return Err((written.at, message));
+            }
+        }
     }
     Ok(())
 }
 
-/// Sets the fields at a path; says how many there are.
-fn fill(item: &mut Item, path: &[String], copied: &Copied, options: &FieldOptions) -> Result<usize, String> {
+/// Whether a field that was no text is one now: a later path may have taken it away.
+fn is_still_text(item: &mut Item, path: &[String]) -> bool {
+    let mut text = false;
+    let mut look = |field: &mut Value, _| {
+        text |= field.is_string();
+        Ok(())
+    };
+    path::visit(item.resource.value_mut(), path, None, &mut look).is_ok() && text
+}
+
+/// Sets the fields at a path; says how many there are, and the type of one that the value does not fit.
+fn fill(
+    item: &mut Item,
+    path: &[String],
+    copied: &Copied,
+    options: &FieldOptions,
+) -> Result<(usize, Misfit), String> {
     let make = options.create.then(|| copied.kind());
-    let mut set = |field: &mut Value, made: bool| copied.put(field, made, options);
-    path::visit(item.resource.value_mut(), path, make, &mut set)
+    let annotation = matches!(path, [metadata, field, _] if metadata == "metadata" && field == "annotations");
+    let mut misfit = None;
+    let mut set = |field: &mut Value, made: bool| {
+        misfit = copied.put(field, made, options)?.or(misfit);
+        // An annotation is text, also where the text says null.
+        if let Some(text) = copied.written().filter(|_| annotation && made && field.is_null()) {
+            *field = text;
+        }
+        Ok(())
+    };
+    let found = path::visit(item.resource.value_mut(), path, make, &mut set)?;
+    let all = matches!(path, [metadata, field] if metadata == "metadata" && field == "annotations");
+    if all && copied.kind() != Kind::Mapping {
+        // The reference keeps its notes among the annotations.
+        item.history = History::default();
+    }
+    Ok((found, misfit))
 }
 
 fn is_target(item: &Item, select: &ObjectSelector, reject: &[ObjectSelector]) -> bool {

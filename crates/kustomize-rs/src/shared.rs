@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::item::Item;
-use crate::value::Step;
+use crate::marks::Step;
 
 /// One key in several mappings of an object, made at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,10 +29,10 @@ pub(crate) fn settle(items: &mut [Item]) {
 }
 
 pub(crate) fn settle_one(item: &mut Item) {
-    if item.blanks.shared.is_empty() {
+    if item.marks.shared.is_empty() {
         return;
     }
-    let mut groups = std::mem::take(&mut item.blanks.shared);
+    let mut groups = std::mem::take(&mut item.marks.shared);
     for group in &mut groups {
         let mut changed = None;
         group.places.retain(|place| {
@@ -55,7 +55,7 @@ pub(crate) fn settle_one(item: &mut Item) {
         group.value = value;
     }
     groups.retain(|group| group.places.len() > 1);
-    item.blanks.shared = groups;
+    item.marks.shared = groups;
 }
 
 /// The value at a place.

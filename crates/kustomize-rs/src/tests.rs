@@ -5,6 +5,7 @@ mod composed;
 mod features;
 mod hostile;
 mod reference;
+mod remote;
 mod sample;
 mod whole;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use crate::remote::{Fetcher, Remote};
 use crate::{EntryKind, Files};
 
 /// What tells contents apart.
@@ -38,25 +39,36 @@ struct Seen {
     content: Option<Content>,
 }
 
-/// Paths and what was found there.
+/// Paths and addresses, and what was found there.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seens(BTreeMap<Arc<str>, Seen>);
+pub(crate) struct Seens {
+    paths: BTreeMap<Arc<str>, Seen>,
+    /// The ids of what was fetched.
+    pub(crate) fetched: BTreeMap<Remote, String>,
+}
 
 impl Seens {
     /// Whether all of it would be seen again.
-    pub(crate) fn are_unchanged(&self, files: &dyn Files) -> bool {
-        self.0.iter().all(|(path, seen)| {
+    pub(crate) fn are_unchanged(&self, files: &dyn Files, fetcher: Option<&dyn Fetcher>) -> bool {
+        let paths = self.paths.iter().all(|(path, seen)| {
             seen.entry.is_none_or(|entry| files.entry(path) == Ok(entry))
                 && seen.content.as_ref().is_none_or(|content| match content {
                     Content::Id(id) => files.content_id(path).is_some_and(|now| now == **id),
                     digest => files.read(path).is_ok_and(|bytes| Content::of(&bytes) == *digest),
                 })
-        })
+        });
+        paths
+            && self.fetched.iter().all(|(remote, id)| {
+                fetcher.and_then(|it| it.fetch(remote).ok()).is_some_and(|now| now.id == *id)
+            })
     }
 
     fn add(&mut self, other: &Self) {
-        for (path, seen) in &other.0 {
-            let own = self.0.entry(path.clone()).or_default();
+        for (remote, id) in &other.fetched {
+            self.fetched.entry(remote.clone()).or_insert_with(|| id.clone());
+        }
+        for (path, seen) in &other.paths {
+            let own = self.paths.entry(path.clone()).or_default();
             own.entry = own.entry.or(seen.entry);
             own.content = own.content.take().or_else(|| seen.content.clone());
         }
@@ -95,13 +107,19 @@ impl Trace {
 
     pub(crate) fn saw(&self, path: &str, found: Option<EntryKind>) {
         if let Some(level) = self.levels.borrow_mut().last_mut() {
-            level.0.entry(path.into()).or_default().entry = Some(found);
+            level.paths.entry(path.into()).or_default().entry = Some(found);
         }
     }
 
     pub(crate) fn read(&self, path: &str, content: Content) {
         if let Some(level) = self.levels.borrow_mut().last_mut() {
-            level.0.entry(path.into()).or_default().content = Some(content);
+            level.paths.entry(path.into()).or_default().content = Some(content);
+        }
+    }
+
+    pub(crate) fn fetched(&self, remote: &Remote, id: &str) {
+        if let Some(level) = self.levels.borrow_mut().last_mut() {
+            level.fetched.insert(remote.clone(), id.to_owned());
         }
     }
 }

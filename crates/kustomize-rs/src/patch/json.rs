@@ -94,9 +94,15 @@ impl Pointer {
         matches!(value, Value::Object(_) | Value::Array(_)).then_some((value, last.as_str()))
     }
 
-    fn find<'v>(&self, root: &'v mut Value) -> Option<&'v mut Value> {
-        let (parent, name) = self.parent(root)?;
-        child(parent, name)
+    /// The value; a key that is not there is null, an item that is not there is an error.
+    fn found(&self, root: &mut Value) -> Result<Value, String> {
+        let (parent, name) = self.parent(root).ok_or_else(|| self.missing())?;
+        let list = parent.is_array();
+        match child(parent, name) {
+            Some(found) => Ok(found.clone()),
+            None if list => Err(self.missing()),
+            None => Ok(Value::Null),
+        }
     }
 
     fn missing(&self) -> String {
@@ -196,14 +202,12 @@ impl Operation {
                 }
             }
             Verb::Test(expected) => {
-                path.parent(object).ok_or_else(|| path.missing())?;
-                let found = path.find(object).map_or(&Value::Null, |found| found);
-                if found == expected { Ok(()) } else { Err(format!("test of {} failed", path.written)) }
+                let found = path.found(object)?;
+                if found == *expected { Ok(()) } else { Err(format!("test of {} failed", path.written)) }
             }
             Verb::Remove => remove(object, path).map(|_| ()),
             Verb::Copy(from) => {
-                from.parent(object).ok_or_else(|| from.missing())?;
-                let value = from.find(object).map_or(Value::Null, |found| found.clone());
+                let value = from.found(object)?;
                 add(object, path, value)
             }
             Verb::Move(from) => {

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::directive::{self, Directive};
 use super::strategic::{Kept, Merge};
+use crate::marks::Place;
 use crate::schema::{Field, Shape};
-use crate::value::Place;
 
 /// Items of both lists together: the steps compare each with each.
 const ITEMS: usize = 2_000;
@@ -279,9 +279,12 @@ impl Lists {
     fn find(&self, list: &[usize], keys: &[&str], values: &[String]) -> Option<usize> {
         let has = |id: &&usize| {
             let Value::Object(map) = &self.items[**id] else { return false };
-            keys.iter()
-                .zip(values)
-                .all(|(key, wanted)| map.get(*key).is_some_and(|value| text(value) == *wanted))
+            keys.iter().zip(values).all(|(key, wanted)| {
+                map.get(*key).is_some_and(|value| {
+                    // In a list that a patch adds, the reference does not find an item by a key that is null.
+                    text(value) == *wanted && !(self.same && value.is_null())
+                })
+            })
         };
         list.iter().find(has).copied()
     }

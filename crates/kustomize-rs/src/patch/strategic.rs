@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::directive::{self, DIRECTIVE, Directive};
 use super::list;
+use crate::marks::{Marks, Place, Quoted, Step};
 use crate::schema::{Field, Schema, Shape};
-use crate::value::{Marks, Place, Quoted, Step};
 use crate::{emit, timestamp};
 
 /// One merge: what is known about kinds, and how both texts were written.

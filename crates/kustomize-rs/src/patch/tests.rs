@@ -2,14 +2,15 @@ use serde_json::{Value, json};
 use yaml_span::{Limits, Schema as Words};
 
 use super::{json as operations, strategic};
+use crate::marks::{Marks, Place};
 use crate::schema::Schema;
-use crate::value::{self, Marks};
+use crate::value;
 
 /// The object and its marks, as they are read from a file.
 fn read(text: &str) -> (Value, Marks) {
     let documents = yaml_span::parse(text, Words::Kustomize, &Limits::default()).expect("valid YAML");
     let root = &documents[0].root;
-    (value::json(root).expect("text for keys"), value::marks(root, text))
+    (value::json(root).expect("text for keys"), crate::marks::of_node(root, text))
 }
 
 /// A Deployment with this pod, merged with another; the pod that comes of it.
@@ -159,7 +160,7 @@ fn operations_are_lenient_where_the_reference_is() {
 #[test]
 fn places_stay_the_same_when_items_move() {
     let (value, marks) = read("l: [{name: a, v: 'x'}, {name: b, v: y}]\n");
-    let place = |at: usize| value::Place::ROOT.key("l").item(at + 7, &value["l"][at]).key("v");
+    let place = |at: usize| Place::ROOT.key("l").item(at + 7, &value["l"][at]).key("v");
     assert!(marks.quoted.has(place(0), "x") && !marks.quoted.has(place(1), "y"));
 }
 
@@ -168,8 +169,8 @@ mod any {
     use serde_json::{Value, json};
 
     use super::super::{json as operations, strategic, too_large};
+    use crate::marks::Marks;
     use crate::schema::Schema;
-    use crate::value::Marks;
 
     const KEYS: [&str; 12] = [
         "spec",

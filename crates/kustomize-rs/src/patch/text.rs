@@ -7,8 +7,8 @@ use super::{directive, json};
 use crate::build::Place;
 use crate::error::Position;
 use crate::kustomization::{Located, PatchSource};
+use crate::marks::Marks;
 use crate::read::{self, Documents, Reader};
-use crate::value::Marks;
 use crate::{EntryKind, Problem, ProblemKind, Resource, path};
 
 /// The text of a patch and its place.

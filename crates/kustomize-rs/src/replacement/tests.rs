@@ -18,7 +18,9 @@ fn put(
 ) -> Result<(usize, Value), String> {
     let copied = Copied::whole(&value);
     let make = create.then(|| copied.kind());
-    let found = visit(&mut object, &split(path), make, &mut |field, made| copied.put(field, made, options))?;
+    let found = visit(&mut object, &split(path), make, &mut |field, made| {
+        copied.put(field, made, options).and_then(|misfit| misfit.map_or(Ok(()), |is| Err(is.to_owned())))
+    })?;
     Ok((found, object))
 }
 

@@ -101,16 +101,24 @@ impl Copied {
 
     /// Puts the value into a field. `made`: the field was just made and has no type yet.
     ///
+    /// Gives the type that the field has where the value does not fit it: whether that matters is known when the object is
+    /// done, since a later path may take the whole field away.
+    ///
     /// # Errors
-    /// Where the value does not fit the type that the field has.
-    pub(super) fn put(&self, field: &mut Value, made: bool, options: &FieldOptions) -> Result<(), String> {
+    /// Where a delimiter meets what is no single value, or the text would be too long.
+    pub(super) fn put(
+        &self,
+        field: &mut Value,
+        made: bool,
+        options: &FieldOptions,
+    ) -> Result<Misfit, String> {
         let single = !field.is_array() && !field.is_object();
         if !single {
             if !options.delimiter.is_empty() {
                 return Err("a delimiter is for single values only".into());
             }
             *field = self.0.clone();
-            return Ok(());
+            return Ok(None);
         }
         let mut wanted = text(&self.0).into_owned();
         if !options.delimiter.is_empty() {
@@ -119,13 +127,19 @@ impl Copied {
                 return Err(format!("would be longer than {LENGTH} bytes"));
             }
         }
-        *field = match made {
+        let (value, misfit) = match made {
             // No text at all is not null.
-            true if wanted.is_empty() => Value::String(wanted),
-            true => plain(&wanted),
-            false => as_typed(field, wanted)?,
+            true if wanted.is_empty() => (Value::String(wanted), None),
+            true => (plain(&wanted), None),
+            false => as_typed(field, wanted),
         };
-        Ok(())
+        *field = value;
+        Ok(misfit)
+    }
+
+    /// The text itself, where it is one value.
+    pub(super) fn written(&self) -> Option<Value> {
+        (self.kind() == Kind::Single).then(|| Value::String(text(&self.0).into_owned()))
     }
 }
 
@@ -142,10 +156,13 @@ fn joined(old: &str, part: &str, options: &FieldOptions) -> String {
     parts.join(&options.delimiter)
 }
 
+/// The type of a field that a value does not fit.
+pub(super) type Misfit = Option<&'static str>;
+
 /// A text as a value of the type that the field has.
-fn as_typed(field: &Value, wanted: String) -> Result<Value, String> {
+fn as_typed(field: &Value, wanted: String) -> (Value, Misfit) {
     let value = match field {
-        Value::String(_) => return Ok(Value::String(wanted)),
+        Value::String(_) => return (Value::String(wanted), None),
         _ => plain(&wanted),
     };
     let (fits, is) = match field {
@@ -154,11 +171,5 @@ fn as_typed(field: &Value, wanted: String) -> Result<Value, String> {
         Value::Bool(_) => (value.is_boolean(), "true or false"),
         _ => (value.is_null(), "empty"),
     };
-    if fits {
-        Ok(value)
-    } else {
-        Err(format!(
-            "the field is {is} and keeps its type, which the value does not fit; quote it there if it is text"
-        ))
-    }
+    if fits { (value, None) } else { (Value::String(wanted), Some(is)) }
 }

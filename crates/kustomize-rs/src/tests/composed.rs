@@ -221,3 +221,84 @@ fn a_brace_that_counts_nothing_is_plain() {
         Some("apiVersion: v1\ndata:\n  a: b\nkind: ConfigMap\nmetadata:\n  name: p-aa\n"),
     ));
 }
+
+const CM: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n";
+
+/// A kustomization of one file of objects.
+fn of(rest: &str, objects: &str) -> Result<String, crate::Error> {
+    let kustomization = format!("resources: [o.yaml]\n{rest}");
+    built(&[("kustomization.yaml", &kustomization), ("o.yaml", objects)]).map(|it| crate::to_yaml(&it))
+}
+
+#[test]
+fn a_type_that_does_not_fit_counts_only_where_the_field_stays() {
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 443}]}\n";
+    let copy = |paths: &str| {
+        of(
+            &format!(
+                "replacements:\n- source: {{kind: Service}}\n  targets:\n  - select: {{kind: Service}}\n    fieldPaths: [{paths}]\n"
+            ),
+            service,
+        )
+    };
+    let taken_away = copy("spec.ports.0.port, spec.ports.0").expect("builds");
+    assert!(taken_away.ends_with("spec:\n  ports:\n  - web\n"), "{taken_away}");
+    let error = copy("spec.ports.0.port").expect_err("web is no port").to_string();
+    assert!(error.contains("spec.ports.0.port: the field is a whole number"), "{error}");
+}
+
+#[test]
+fn a_word_for_nothing_stays_text_in_annotations_only() {
+    let text = of(
+        "replacements:\n- source: {kind: ConfigMap, fieldPath: data.k}\n  targets:\n  - select: {kind: ConfigMap}\n    fieldPaths: [metadata.annotations.a, metadata.labels.b]\n    options: {create: true}\n",
+        &format!("{CM}data: {{k: '~'}}\n"),
+    );
+    let text = text.expect("builds");
+    assert!(text.contains("annotations:\n    a: \"~\"\n  labels:\n    b: null\n"), "{text}");
+}
+
+#[test]
+fn a_source_is_copied_as_it_is_by_then() {
+    let text = of(
+        "replacements:\n- source: {kind: ConfigMap, fieldPath: spec.list}\n  targets:\n  - select: {kind: ConfigMap}\n    fieldPaths: [spec.list.0, spec]\n",
+        &format!("{CM}spec: {{list: [{{}}]}}\n"),
+    );
+    assert!(text.expect("builds").ends_with("spec:\n- - {}\n"));
+}
+
+#[test]
+fn origins_are_lost_with_all_annotations() {
+    let text = of(
+        "replacements:\n- source: {kind: ConfigMap}\n  targets:\n  - select: {kind: ConfigMap}\n    fieldPaths: [metadata.annotations]\nbuildMetadata: [originAnnotations]\n",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm, annotations: {a: b}}\n",
+    );
+    let text = text.expect("builds");
+    assert!(text.contains("configuredBy:\n        apiVersion: builtin\n        kind: Replacement"), "{text}");
+}
+
+#[test]
+fn an_item_that_is_not_there_is_neither_copied_nor_tested() {
+    for operation in [
+        r#""op": "copy", "from": "/items/1", "path": "/data""#,
+        r#""op": "test", "path": "/items/1", "value": null"#,
+    ] {
+        let patch = format!("patches:\n- target: {{kind: ConfigMap}}\n  patch: '[{{{operation}}}]'\n");
+        assert!(of(&patch, &format!("{CM}items: [a]\n")).is_err(), "{operation}");
+    }
+    let patch = "patches:\n- target: {kind: ConfigMap}\n  patch: '[{\"op\": \"copy\", \"from\": \"/none\", \"path\": \"/data\"}]'\n";
+    assert!(of(patch, CM).expect("a key may be missing").contains("data: null\n"));
+}
+
+#[test]
+fn a_generator_merges_over_the_text_that_was_written() {
+    let text =
+        of("configMapGenerator: [{name: cm, behavior: merge}]\n", &format!("{CM}data: {{a: 1_000}}\n"));
+    assert!(text.expect("builds").contains("data:\n  a: \"1_000\"\n"));
+}
+
+#[test]
+fn an_added_list_with_a_null_key_is_empty() {
+    let patch = "patches:\n- patch: |\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {name: web}\n    spec: {template: {spec: {containers: [{name: null, image: x}, {name: a}]}}}\n";
+    let text = of(patch, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n");
+    assert!(text.expect("builds").ends_with("containers: []\n"));
+}
