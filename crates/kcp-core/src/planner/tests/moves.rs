@@ -20,6 +20,10 @@ fn the_old_copy_goes_when_the_new_one_is_healthy_and_not_before() {
     select(&mut world, "shop", "b");
     let first = step_sick(&mut world);
     assert_eq!(writes(&first), ["b create db", "b create web"]);
+    assert_eq!(
+        first.units[&UnitId::workspace("shop")].movement.clone().map(|it| it.to),
+        Some(vec!["b".to_owned()])
+    );
     let decided = decision(&first, "shop").expect("it is decided");
     assert_eq!(
         (decided.epoch, decided.targets.clone(), decided.leaving),
@@ -42,6 +46,20 @@ fn the_old_copy_goes_when_the_new_one_is_healthy_and_not_before() {
     settle(&mut world);
     assert_eq!(homes(&world, "shop"), set(&["b"]));
     assert!(!world.clusters["a"].sets.contains_key("shop"), "the parent goes last");
+}
+
+#[test]
+fn of_what_a_move_waits_for_the_first_five_are_named() {
+    let waits_for = |objects: &[&str]| {
+        let mut world = world(&["a", "b"], &[("shop", objects, 1)]);
+        select(&mut world, "shop", "a");
+        settle(&mut world);
+        select(&mut world, "shop", "b");
+        step_sick(&mut world);
+        plan(&world).units[&UnitId::workspace("shop")].movement.clone().expect("it moves").message
+    };
+    assert!(waits_for(&["a", "b", "c", "d", "e"]).ends_with("ConfigMap shared/e on b"));
+    assert!(waits_for(&["a", "b", "c", "d", "e", "f"]).ends_with("ConfigMap shared/e on b and 1 more"));
 }
 
 #[test]
